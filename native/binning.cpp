@@ -1,0 +1,244 @@
+#include "binning.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "cells.hpp"
+
+namespace gtgbm {
+namespace {
+
+// Columns read together: with rows stored one after the other, one cache line serves all of them.
+constexpr int64_t kColumnBlock = 16;
+constexpr int64_t kRowBlock = 4096;
+
+int64_t blocks_of(int64_t total, int64_t block) { return (total + block - 1) / block; }
+
+// Midpoint that neither overflows nor rounds up to the larger value.
+double between(double low, double high) {
+    const double middle = low / 2 + high / 2;
+    return middle < high ? std::max(middle, low) : low;
+}
+
+// Number of thresholds below the value, by a search without branches.
+int count_below(const double* thresholds, int count, double value) {
+    const double* base = thresholds;
+    while (count > 1) {
+        const int half = count / 2;
+        base = base[half - 1] < value ? base + half : base;
+        count -= half;
+    }
+    return static_cast<int>(base - thresholds) + (count == 1 && *base < value);
+}
+
+// `values` sorted and free of NaN. Writes at most max_bins - 1 thresholds.
+int thresholds_of_sorted(const double* values, int64_t n, int max_bins, double* thresholds) {
+    int64_t distinct = n > 0 ? 1 : 0;
+    for (int64_t i = 1; i < n && distinct <= max_bins; ++i) distinct += values[i] != values[i - 1];
+    int found = 0;
+    if (distinct <= max_bins) {
+        for (int64_t i = 1; i < n; ++i)
+            if (values[i] != values[i - 1]) thresholds[found++] = between(values[i - 1], values[i]);
+        return found;
+    }
+    // Quantiles. A value more frequent than a bin's share fills a bin alone; the rest is shared out anew, so
+    // that a column which is mostly zeros keeps fine bins for what is not zero.
+    int64_t rest = n, bins_left = max_bins, in_bin = 0;
+    const auto close_bin_before = [&](int64_t i) {
+        thresholds[found++] = between(values[i - 1], values[i]);
+        rest -= in_bin;
+        --bins_left;
+        in_bin = 0;
+    };
+    for (int64_t i = 0; i < n && found < max_bins - 1;) {
+        int64_t run = 1;
+        while (i + run < n && values[i + run] == values[i]) ++run;
+        if (in_bin > 0 && run * bins_left >= rest && found < max_bins - 2) close_bin_before(i);
+        in_bin += run;
+        i += run;
+        if (i < n && in_bin * bins_left >= rest) close_bin_before(i);
+    }
+    return found;
+}
+
+int64_t drop_nan(double* values, int64_t n) {
+    return std::remove_if(values, values + n, [](double v) { return std::isnan(v); }) - values;
+}
+
+// One block of columns of the given rows, column after column, into buffer[column * n_rows + i].
+template <class T>
+void read_block(const Table<T>& table, const int64_t* rows, int64_t n_rows, int64_t first, int64_t last,
+                double* buffer) {
+    if (table.row_stride < table.column_stride) {
+        for (int64_t c = first; c < last; ++c)
+            for (int64_t i = 0; i < n_rows; ++i) buffer[(c - first) * n_rows + i] = table.at(rows[i], c);
+        return;
+    }
+    for (int64_t i = 0; i < n_rows; ++i)
+        for (int64_t c = first; c < last; ++c) buffer[(c - first) * n_rows + i] = table.at(rows[i], c);
+}
+
+// Calls body(column, values, worker) with the sampled values of each column, block by block.
+template <class T, class F>
+void for_each_sampled_column(Pool& pool, const Table<T>& table, const Array<const int64_t, 1>& rows, F&& body) {
+    const int64_t n_rows = static_cast<int64_t>(rows.shape(0));
+    std::vector<double> buffers(static_cast<size_t>(pool.size() * kColumnBlock * n_rows));
+    pool.run(blocks_of(table.n_columns, kColumnBlock), n_rows * table.n_columns * 8, [&](int64_t task, int worker) {
+        const int64_t first = task * kColumnBlock, last = std::min(first + kColumnBlock, table.n_columns);
+        double* buffer = buffers.data() + worker * kColumnBlock * n_rows;
+        read_block(table, rows.data(), n_rows, first, last, buffer);
+        for (int64_t c = first; c < last; ++c) body(c, buffer + (c - first) * n_rows, worker);
+    });
+}
+
+}  // namespace
+
+void gather(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<const int64_t, 1> columns,
+            Array<double, 2> out) {
+    const int64_t n = static_cast<int64_t>(rows.shape(0)), m = static_cast<int64_t>(columns.shape(0));
+    require(out.shape(0) == columns.shape(0) && out.shape(1) == rows.shape(0),
+            "gather: out must have shape (columns, rows)");
+    require_below(rows, static_cast<int64_t>(any.shape(0)), "gather: row out of range");
+    require_below(columns, static_cast<int64_t>(any.shape(1)), "gather: column out of range");
+    with_table(any, [&](auto table) {
+        const int64_t row_blocks = blocks_of(n, kRowBlock);
+        pool.run(row_blocks * blocks_of(m, kColumnBlock), n * m * 4, [&](int64_t task, int) {
+            const int64_t first = task / row_blocks * kColumnBlock, last = std::min(first + kColumnBlock, m);
+            const int64_t begin = task % row_blocks * kRowBlock, end = std::min(begin + kRowBlock, n);
+            for (int64_t i = begin; i < end; ++i)
+                for (int64_t c = first; c < last; ++c)
+                    out.data()[c * n + i] = table.at(rows.data()[i], columns.data()[c]);
+        });
+    });
+}
+
+void find_thresholds(Pool& pool, Array<double, 2> values, int max_bins, Array<double, 2> thresholds,
+                     Array<int32_t, 1> n_thresholds) {
+    const int64_t m = static_cast<int64_t>(values.shape(0)), n = static_cast<int64_t>(values.shape(1));
+    require(max_bins >= 2 && max_bins <= kCells - 1, "find_thresholds: max_bins must be in 2 .. 255");
+    require(thresholds.shape(0) == values.shape(0) && static_cast<int>(thresholds.shape(1)) == max_bins - 1 &&
+                n_thresholds.shape(0) == values.shape(0),
+            "find_thresholds: thresholds must have shape (columns, max_bins - 1)");
+    pool.run(m, n * m * 30, [&](int64_t c, int) {
+        double* column = values.data() + c * n;
+        const int64_t present = drop_nan(column, n);
+        std::sort(column, column + present);
+        n_thresholds.data()[c] =
+            present == 0 ? -1
+                         : thresholds_of_sorted(column, present, max_bins, thresholds.data() + c * (max_bins - 1));
+    });
+}
+
+void encode(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<const double, 2> thresholds,
+            Array<const int32_t, 1> n_thresholds, Array<uint8_t, 3> out) {
+    const int64_t m = static_cast<int64_t>(columns.shape(0)), n = static_cast<int64_t>(any.shape(0));
+    const int64_t lanes = static_cast<int64_t>(out.shape(2)), width = static_cast<int64_t>(thresholds.shape(1));
+    require(static_cast<int64_t>(out.shape(1)) == n && static_cast<int64_t>(out.shape(0)) * lanes >= m,
+            "encode: out must have shape (tiles, rows, lanes)");
+    require(thresholds.shape(0) == columns.shape(0) && n_thresholds.shape(0) == columns.shape(0) &&
+                width < kCells,
+            "encode: one row of at most 254 thresholds per column");
+    require_below(columns, static_cast<int64_t>(any.shape(1)), "encode: column out of range");
+    for (int64_t c = 0; c < m; ++c)
+        require(n_thresholds.data()[c] <= width, "encode: n_thresholds beyond the thresholds given");
+    with_table(any, [&](auto table) {
+        const int64_t row_blocks = blocks_of(n, kRowBlock), column_blocks = blocks_of(m, kLanes);
+        pool.run(row_blocks * column_blocks, n * m * 8, [&](int64_t task, int) {
+            const int64_t first = task / row_blocks * kLanes, last = std::min(first + kLanes, m);
+            const int64_t begin = task % row_blocks * kRowBlock, end = std::min(begin + kRowBlock, n);
+            for (int64_t c = first; c < last; ++c) {
+                const double* edges = thresholds.data() + c * width;
+                const int count = std::max(n_thresholds.data()[c], 0);
+                uint8_t* codes = out.data() + (c / lanes) * n * lanes + c % lanes;
+                const int64_t column = columns.data()[c];
+                for (int64_t i = begin; i < end; ++i) {
+                    const double value = table.at(i, column);
+                    const int code = count_below(edges, count, value);
+                    codes[i * lanes] = static_cast<uint8_t>(std::isnan(value) ? kMissingCell : code);
+                }
+            }
+        });
+    });
+}
+
+void find_infinities(Pool& pool, AnyTable any, Array<uint8_t, 1> out) {
+    require(out.shape(0) == any.shape(1), "find_infinities: out must have one entry per column");
+    std::fill(out.data(), out.data() + out.shape(0), uint8_t{0});
+    with_table(any, [&](auto table) {
+        using T = std::remove_const_t<std::remove_pointer_t<decltype(table.data)>>;
+        if constexpr (std::is_floating_point_v<T>) {
+            // Blocks of columns, so that no two tasks write the same entry.
+            constexpr int64_t block = 64;
+            pool.run(blocks_of(table.n_columns, block), table.n_rows * table.n_columns, [&](int64_t task, int) {
+                const int64_t first = task * block, last = std::min(first + block, table.n_columns);
+                uint8_t found[block] = {};
+                if (table.row_stride < table.column_stride) {
+                    for (int64_t c = first; c < last; ++c)
+                        for (int64_t i = 0; i < table.n_rows; ++i)
+                            if (std::isinf(table.at(i, c))) found[c - first] = 1;
+                } else {
+                    for (int64_t i = 0; i < table.n_rows; ++i)
+                        for (int64_t c = first; c < last; ++c)
+                            if (std::isinf(table.at(i, c))) found[c - first] = 1;
+                }
+                for (int64_t c = first; c < last; ++c) out.data()[c] = found[c - first];
+            });
+        }
+    });
+}
+
+void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, int levels, Array<uint8_t, 2> out) {
+    // Cut points need not be exact ranks: a few hundred values place them well enough, and sorting more
+    // would cost more than the codes themselves.
+    constexpr int64_t kSorted = 512;
+    const int64_t n = static_cast<int64_t>(rows.shape(0));
+    require(levels >= 3 && levels <= kCells - 1, "rank_codes: levels must be in 3 .. 255");
+    require(out.shape(0) == any.shape(1) && out.shape(1) == rows.shape(0),
+            "rank_codes: out must have shape (columns, rows)");
+    require_below(rows, static_cast<int64_t>(any.shape(0)), "rank_codes: row out of range");
+    with_table(any, [&](auto table) {
+        for_each_sampled_column(pool, table, rows, [&](int64_t c, const double* values, int) {
+            double sorted[kSorted];
+            double edges[kCells];
+            const int64_t step = std::max<int64_t>(1, n / kSorted);
+            int64_t taken = 0;
+            for (int64_t i = 0; i < n && taken < kSorted; i += step) sorted[taken++] = values[i];
+            taken = drop_nan(sorted, taken);
+            std::sort(sorted, sorted + taken);
+            const int count = thresholds_of_sorted(sorted, taken, levels - 1, edges);
+            uint8_t* codes = out.data() + c * n;
+            for (int64_t i = 0; i < n; ++i) {
+                const int code = 1 + count_below(edges, count, values[i]);
+                codes[i] = static_cast<uint8_t>(std::isnan(values[i]) ? 0 : code);
+            }
+        });
+    });
+}
+
+void minmax_values(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<uint16_t, 2> out) {
+    const int64_t n = static_cast<int64_t>(rows.shape(0));
+    require(out.shape(0) == any.shape(1) && out.shape(1) == rows.shape(0),
+            "minmax_values: out must have shape (columns, rows)");
+    require_below(rows, static_cast<int64_t>(any.shape(0)), "minmax_values: row out of range");
+    with_table(any, [&](auto table) {
+        for_each_sampled_column(pool, table, rows, [&](int64_t c, const double* values, int) {
+            double low = std::numeric_limits<double>::infinity(), high = -low;
+            for (int64_t i = 0; i < n; ++i) {
+                low = values[i] < low ? values[i] : low;
+                high = values[i] > high ? values[i] : high;
+            }
+            // Halves, so that a range wider than the largest double does not overflow.
+            const double range = high / 2 - low / 2;
+            for (int64_t i = 0; i < n; ++i) {
+                const double scaled = range > 0 ? (values[i] / 2 - low / 2) / range : 0.0;
+                out.data()[c * n + i] =
+                    static_cast<uint16_t>(std::isnan(scaled) ? 0.0 : std::nearbyint(scaled * 65535.0));
+            }
+        });
+    });
+}
+
+}  // namespace gtgbm

@@ -1,0 +1,100 @@
+// The exact histogram cell: a gradient sum and a row count in one 64-bit integer, and the best split of a row
+// of such cells.
+//
+// A row contributes (q << count_bits) + 1, where q is its gradient in fixed point. Integer sums do not depend
+// on their order, so neither do splits: not on the thread count, not on how rows are divided over machines.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace gtgbm {
+
+constexpr int kCells = 256;       // codes of one column: up to 255 value bins, and
+constexpr int kMissingCell = 255;  // the missing values
+constexpr int kLanes = 8;          // columns interleaved in one tile
+
+struct CellFormat {
+    int count_bits;
+
+    int64_t count(int64_t cell) const { return cell & ((int64_t{1} << count_bits) - 1); }
+    // Arithmetic shift: rounds towards minus infinity, which undoes the addition of the count exactly.
+    int64_t gradient(int64_t cell) const { return cell >> count_bits; }
+};
+
+// Which child the missing values go to. Where a node has none, the choice is made later, by size.
+enum MissingSide : int32_t { kMissingRight = 0, kMissingLeft = 1, kMissingUnseen = 2 };
+
+struct Split {
+    double gain = -std::numeric_limits<double>::infinity();  // in squared fixed-point units
+    int32_t bin = -1;                                        // rows with code <= bin go left
+    int32_t missing_side = kMissingUnseen;
+};
+
+// Keeps the best threshold seen. Scores are compared as fractions, which spares a division per bin.
+class BestThreshold {
+  public:
+    BestThreshold(int64_t total, CellFormat format, int64_t min_leaf)
+        : format_(format),
+          min_leaf_(min_leaf),
+          rows_(format.count(total)),
+          n_(static_cast<double>(rows_)),
+          g_(static_cast<double>(format.gradient(total))) {}
+
+    void offer(int64_t left, int32_t bin, MissingSide side) {
+        const int64_t rows_left = format_.count(left);
+        if (rows_left < min_leaf_ || rows_ - rows_left < min_leaf_) return;
+        const double n_left = static_cast<double>(rows_left);
+        const double d = static_cast<double>(format_.gradient(left)) * n_ - g_ * n_left;
+        const double numerator = d * d;
+        const double denominator = n_left * (n_ - n_left);
+        if (numerator * best_denominator_ > best_numerator_ * denominator) {
+            best_numerator_ = numerator;
+            best_denominator_ = denominator;
+            bin_ = bin;
+            side_ = side;
+        }
+    }
+
+    bool too_small() const { return rows_ < 2 * min_leaf_; }
+
+    // SSE(node) - SSE(left) - SSE(right) = (G_left n - G n_left)^2 / (n n_left n_right)
+    Split split() const {
+        if (bin_ < 0) return {};
+        return {best_numerator_ / best_denominator_ / n_, bin_, side_};
+    }
+
+  private:
+    CellFormat format_;
+    int64_t min_leaf_, rows_;
+    double n_, g_;
+    double best_numerator_ = 0.0, best_denominator_ = 1.0;
+    int32_t bin_ = -1;
+    MissingSide side_ = kMissingUnseen;
+};
+
+// The best split of one column at one node. Empty cells give the partition of the cell before them, so they
+// are dropped first: small nodes have far fewer occupied cells than bins. Ties go to the lower bin, then to
+// missing values on the right.
+inline Split best_split(const int64_t* cells, int n_bins, int64_t total, CellFormat format, int64_t min_leaf) {
+    BestThreshold best(total, format, min_leaf);
+    if (best.too_small()) return {};
+    int64_t below[kCells];
+    uint8_t bin[kCells];
+    int occupied = 0;
+    int64_t sum = 0;
+    for (int b = 0; b < n_bins; ++b) {
+        sum += cells[b];
+        below[occupied] = sum;
+        bin[occupied] = static_cast<uint8_t>(b);
+        occupied += cells[b] != 0;
+    }
+    const int64_t missing = total - sum;
+    const MissingSide side = missing != 0 ? kMissingRight : kMissingUnseen;
+    for (int k = 0; k < occupied; ++k) best.offer(below[k], bin[k], side);
+    if (missing != 0)
+        for (int k = 0; k + 1 < occupied; ++k) best.offer(below[k] + missing, bin[k], kMissingLeft);
+    return best.split();
+}
+
+}  // namespace gtgbm

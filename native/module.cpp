@@ -1,0 +1,59 @@
+// Registers the kernels. What they do stands in their headers; _core.pyi types them for Python.
+#include <nanobind/nanobind.h>
+
+#include "binning.hpp"
+#include "gradients.hpp"
+#include "group_tests.hpp"
+#include "histograms.hpp"
+#include "partition.hpp"
+#include "pool.hpp"
+#include "predict.hpp"
+
+namespace nb = nanobind;
+using namespace gtgbm;
+
+namespace {
+
+// Kernels take arrays as they are: a silent copy of an output array would lose the result.
+template <class R, class... Args>
+void kernel(nb::module_& m, const char* name, R (*f)(Args...)) {
+    m.def(name, f, nb::call_guard<nb::gil_scoped_release>(),
+          (static_cast<void>(sizeof(Args)), nb::arg().noconvert())...);
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    nb::class_<Pool>(m, "Pool").def(nb::init<int>()).def_prop_ro("size", &Pool::size);
+    using I64 = Array<const int64_t, 1>;
+    nb::class_<GroupShape>(m, "GroupShape")
+        .def("__init__",
+             [](GroupShape* self, I64 begin, I64 end, I64 first_child, I64 n_children, I64 tile) {
+                 new (self) GroupShape{begin, end, first_child, n_children, tile};
+             });
+
+    kernel(m, "gather", &gather);
+    kernel(m, "find_thresholds", &find_thresholds);
+    kernel(m, "encode", &encode);
+    kernel(m, "find_infinities", &find_infinities);
+    kernel(m, "rank_codes", &rank_codes);
+    kernel(m, "minmax_values", &minmax_values);
+    kernel(m, "logistic_residuals", &logistic_residuals);
+    kernel(m, "fixed_point_sum", &fixed_point_sum);
+    kernel(m, "max_abs", &max_abs);
+    m.def("pack_cells", &pack_cells);
+    kernel(m, "leaf_sums", &leaf_sums);
+    kernel(m, "add_to_leaves", &add_to_leaves);
+    kernel(m, "build_histograms", &build_histograms);
+    kernel(m, "subtract_histograms", &subtract_histograms);
+    kernel(m, "scan_histograms", &scan_histograms);
+    kernel(m, "build_pair_histograms", &build_pair_histograms);
+    kernel(m, "scan_pair_histograms", &scan_pair_histograms);
+    kernel(m, "partition_rows", &partition_rows);
+    kernel(m, "build_group_codes8", &build_group_codes8);
+    kernel(m, "build_group_codes16", &build_group_codes16);
+    kernel(m, "sorted_codes", &sorted_codes);
+    kernel(m, "search_groups", &search_groups);
+    kernel(m, "correlate", &correlate);
+    kernel(m, "predict", &predict);
+}

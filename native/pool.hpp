@@ -1,0 +1,63 @@
+// A small pool of std::threads that sleeps between calls.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace gtgbm {
+
+// One pool lives as long as one fit. Threads start at the first call that is large enough to use them.
+// A pool that crosses a fork has lost its threads: it notices by the process id and works serially.
+class Pool {
+  public:
+    explicit Pool(int n_threads);
+    ~Pool();
+    Pool(const Pool&) = delete;
+    Pool& operator=(const Pool&) = delete;
+
+    int size() const { return n_threads_; }
+
+    // Calls task(index, worker) for index = 0 .. n_tasks - 1 in any order; worker < size() names the
+    // scratch space a task may use. `work` is about the number of inner-loop steps of all tasks together:
+    // below a threshold waking threads costs more than it saves.
+    template <class F>
+    void run(int64_t n_tasks, int64_t work, F&& task) {
+        if (n_tasks <= 1 || n_threads_ <= 1 || work < kSerialWork || !usable()) {
+            for (int64_t i = 0; i < n_tasks; ++i) task(i, 0);
+            return;
+        }
+        dispatch(n_tasks, &task, [](void* context, int64_t index, int worker) {
+            (*static_cast<std::remove_reference_t<F>*>(context))(index, worker);
+        });
+    }
+
+  private:
+    using Call = void (*)(void* context, int64_t index, int worker);
+    // About 30 microseconds of one core, a few times what waking a sleeping thread costs.
+    static constexpr int64_t kSerialWork = 60'000;
+
+    bool usable();
+    void dispatch(int64_t n_tasks, void* context, Call call);
+    void drain(int worker);
+    void loop(int worker);
+
+    int n_threads_;
+    int64_t process_;
+    std::vector<std::thread> threads_;
+    std::mutex mutex_;
+    std::condition_variable wake_, done_;
+    uint64_t generation_ = 0;
+    int running_ = 0;
+    bool stop_ = false;
+    bool busy_ = false;
+    Call call_ = nullptr;
+    void* context_ = nullptr;
+    int64_t n_tasks_ = 0;
+    std::atomic<int64_t> next_{0};
+};
+
+}  // namespace gtgbm

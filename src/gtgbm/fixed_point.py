@@ -1,0 +1,82 @@
+"""Residuals in fixed point, so that sums over rows are exact and independent of their order."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.arrays import F64, I64
+from gtgbm.reducer import Reducer
+
+_GRADIENT_BITS = 28
+"""Finest rounding used: 2**-28 of the largest residual, finer than LightGBM's float32 gradients."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Residuals of one tree packed into histogram cells.
+
+    Attributes
+    ----------
+    values : ndarray of int64, shape (n,)
+        ``(round(residual * scale) << count_bits) + 1`` of each row.
+    scale : float
+        A power of two.
+    total : int
+        Sum of all cells: the root's gradient sum and row count.
+    squares : tuple of int
+        The root's sum of squared fixed-point residuals, as ``high * 2**32 + low``.
+    """
+
+    values: I64
+    scale: float
+    count_bits: int
+    total: int
+    squares: tuple[int, int]
+
+    def count(self, total: I64) -> I64:
+        """Row counts of cell sums."""
+        return total & ((1 << self.count_bits) - 1)
+
+    def sse(self, total: I64, squares: I64) -> F64:
+        """Sums of squared errors around the mean, in squared fixed-point units.
+
+        Parameters
+        ----------
+        total : ndarray of int64, shape (nodes,)
+        squares : ndarray of int64, shape (nodes, 2)
+        """
+        count = self.count(total).astype(np.float64)
+        gradient = (total >> self.count_bits).astype(np.float64)
+        square = squares[:, 0] * 2.0**32 + squares[:, 1]
+        return np.maximum(square - gradient * gradient / np.maximum(count, 1.0), 0.0)
+
+
+def pack(residuals: F64, n_rows_total: int, reducer: Reducer) -> Cells:
+    """Pack residuals into cells that cannot overflow when all rows are summed."""
+    count_bits = int(n_rows_total).bit_length()
+    # 64 bits hold the sign, a sum of n gradients (bits + count_bits) and a count (count_bits).
+    gradient_bits = min(_GRADIENT_BITS, 62 - 2 * count_bits)
+    scale = power_of_two_scale(reducer.max(_core.max_abs(residuals)), gradient_bits)
+    values = np.empty(residuals.shape[0], dtype=np.int64)
+    local = _core.pack_cells(residuals, scale, count_bits, values)
+    total, high, low = reducer.sum(np.array(local, dtype=np.int64)).tolist()
+    return Cells(values, scale, count_bits, total, (high, low))
+
+
+def power_of_two_scale(largest: float, bits: int) -> float:
+    """Return the largest power of two that keeps ``largest * scale`` at or below ``2**bits``."""
+    if largest == 0.0:
+        return 1.0
+    exponent = math.frexp(largest)[1]
+    return math.ldexp(1.0, max(min(bits - exponent, 500), -500))
+
+
+def exact_mean(values: F64, n_rows_total: int, reducer: Reducer) -> float:
+    """Mean that is the same for every order of the rows."""
+    scale = power_of_two_scale(reducer.max(_core.max_abs(values)), 62 - int(n_rows_total).bit_length())
+    total = reducer.sum(np.array([_core.fixed_point_sum(values, scale)], dtype=np.int64))
+    return float(total[0]) / scale / n_rows_total

@@ -1,0 +1,267 @@
+"""Group tests: random subsets of features, halved again and again, the better half kept.
+
+A group of features is tested through one pseudo-feature, the sum of its scaled features; its score is the
+gain of the best split of that pseudo-feature. Following the better part from a whole subset down to one
+feature gives a candidate.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.arrays import CELLS, F64, I8, I16, I64, LANES, U8, U16, Table
+
+
+@dataclass(frozen=True)
+class GroupTestSettings:
+    """How groups are formed and scored.
+
+    Attributes
+    ----------
+    n_relevant : int
+        s: features expected to matter at one node.
+    failure_probability : float
+        δ: chance that some relevant feature is never alone in a subset.
+    parts : int
+        Into how many parts a group is divided at each step: 2 is the paper's halving; 8 tests smaller
+        groups, whose sums drown a feature less, at about the same cost.
+    paper_scaling : bool
+        True: features scaled by their smallest and largest value, sums cut by sorted order. False: features
+        scaled by rank, which no outlier can squeeze, and coarser codes.
+    signed : bool
+        Whether a feature enters sums with the sign of its correlation with the residuals, so that effects
+        within a group do not cancel.
+    redeal_every : int or None
+        Trees after which subsets are dealt (and signs set) anew; None: dealt once.
+    leave_out_owned : bool
+        Whether owned features are left out of the subsets when they are dealt anew.
+    """
+
+    n_relevant: int = 1
+    failure_probability: float = 0.1
+    parts: int = LANES
+    paper_scaling: bool = False
+    signed: bool = True
+    redeal_every: int | None = 10
+    leave_out_owned: bool = True
+
+    @classmethod
+    def of_paper(cls, n_relevant: int, failure_probability: float) -> GroupTestSettings:
+        """Make the settings of the paper's algorithm."""
+        return cls(n_relevant, failure_probability, 2, True, False, None, False)
+
+    @property
+    def n_codes(self) -> int:
+        """Codes of a pseudo-feature: tests need few, and few are quick to clear and scan."""
+        return CELLS - 1 if self.paper_scaling else 64
+
+
+def n_subsets(n_relevant: int, failure_probability: float) -> int:
+    """Number of subsets p = ceil(e s ln(s / δ)), at least 1."""
+    return max(1, math.ceil(math.e * n_relevant * math.log(n_relevant / failure_probability)))
+
+
+def deal_subsets(features: I64, n_relevant: int, p: int, rng: np.random.Generator) -> I64:
+    """Draw p random subsets of ceil(d / s) features each, in random order.
+
+    Returns
+    -------
+    ndarray of int64, shape (p, ceil(d / s))
+    """
+    size = -(-features.shape[0] // n_relevant)
+    return np.stack([rng.permutation(features)[:size] for _ in range(p)])
+
+
+@dataclass(frozen=True)
+class GroupTree:
+    """How a subset of a given size is divided, down to single features.
+
+    Group g covers positions ``[begin[g], end[g])``; its children are consecutive groups. Groups are numbered
+    level by level. ``tile[g]`` is the place of the children's codes, -1 if they are single features.
+    """
+
+    begin: I64
+    end: I64
+    first_child: I64
+    n_children: I64
+    tile: I64
+
+    @property
+    def n_tiles(self) -> int:
+        """Number of groups whose children's codes are stored."""
+        return int(self.tile.max(initial=-1)) + 1
+
+    def native(self) -> _core.GroupShape:
+        """Hand the arrays to the kernels."""
+        return _core.GroupShape(self.begin, self.end, self.first_child, self.n_children, self.tile)
+
+
+def divide(size: int, parts: int) -> GroupTree:
+    """Divide positions 0 .. size - 1 into at most `parts` near-equal groups at each step.
+
+    With p parts, ceil(log_p(size)) steps suffice; each step then divides by the root of what is left, so that
+    no step has more parts than it needs.
+    """
+    begins, ends = [np.zeros(1, dtype=np.int64)], [np.full(1, size, dtype=np.int64)]
+    counts: list[I64] = []
+    while True:
+        sizes = ends[-1] - begins[-1]
+        n_children = _parts_of(sizes, parts)
+        counts.append(n_children)
+        if not n_children.any():
+            break
+        parent = np.repeat(np.arange(sizes.shape[0]), n_children)
+        first = np.cumsum(n_children) - n_children
+        which = np.arange(parent.shape[0]) - first[parent]
+        start = begins[-1][parent]
+        begins.append(start + which * sizes[parent] // n_children[parent])
+        ends.append(start + (which + 1) * sizes[parent] // n_children[parent])
+    begin, end, n_children = np.concatenate(begins), np.concatenate(ends), np.concatenate(counts)
+    first_child = 1 + np.cumsum(n_children) - n_children
+    stored = (n_children > 0) & (end - begin > n_children)
+    tile = np.where(stored, np.cumsum(stored) - 1, -1)
+    return GroupTree(begin, end, np.where(n_children > 0, first_child, 0), n_children, tile)
+
+
+def _parts_of(sizes: I64, parts: int) -> I64:
+    steps = np.zeros_like(sizes)
+    reach = np.ones_like(sizes)
+    while (short := reach < sizes).any():
+        reach[short] *= parts
+        steps[short] += 1
+    balanced = np.ceil(sizes ** (1.0 / np.maximum(steps, 1)) - 1e-9).astype(np.int64)
+    return np.where(sizes > 1, np.clip(balanced, 2, parts), 0)
+
+
+class GroupTests:
+    """Subsets dealt over a sample of rows, ready to be searched.
+
+    Parameters
+    ----------
+    table : ndarray, shape (n, d)
+    test_rows : ndarray of int64, shape (m,)
+        The rows whose values make up pseudo-features.
+    usable : ndarray of int64
+        Features that may be dealt.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        test_rows: I64,
+        usable: I64,
+        settings: GroupTestSettings,
+        pool: _core.Pool,
+        rng: np.random.Generator,
+    ) -> None:
+        self._settings = settings
+        self._pool = pool
+        self._rng = rng
+        self._usable = usable
+        shape = (table.shape[1], test_rows.shape[0])
+        self._values: U8 | U16
+        self._codes: U8 = np.empty(shape, dtype=np.uint8)
+        if settings.paper_scaling:
+            self._values = np.empty(shape, dtype=np.uint16)
+            _core.minmax_values(pool, table, test_rows, self._values)
+            _core.sorted_codes(pool, self._values, settings.n_codes, self._codes)
+        else:
+            _core.rank_codes(pool, table, test_rows, settings.n_codes, self._codes)
+            self._values = self._codes
+        self._trees_since_deal: int | None = None
+        self._tiles: U8 = np.empty((0, 0, 0, 0), dtype=np.uint8)
+
+    @property
+    def n_subsets(self) -> int:
+        """Number of subsets p: the most candidates one node can get."""
+        return n_subsets(self._settings.n_relevant, self._settings.failure_probability)
+
+    def start_tree(self, residuals: I64, is_owned: U8) -> None:
+        """Deal subsets if it is time.
+
+        Parameters
+        ----------
+        residuals : ndarray of int64, shape (m,)
+            Fixed-point residuals of the test rows.
+        is_owned : ndarray of bool, shape (d,)
+        """
+        due = self._settings.redeal_every
+        if self._trees_since_deal is not None:
+            self._trees_since_deal += 1
+            if due is None or self._trees_since_deal < due:
+                return
+        self._trees_since_deal = 0
+        features = self._usable
+        if self._settings.leave_out_owned:
+            features = features[~is_owned[features]]
+        self.deal(
+            deal_subsets(features, min(self._settings.n_relevant, max(features.shape[0], 1)), self.n_subsets, self._rng)
+            if features.shape[0]
+            else np.empty((0, 0), dtype=np.int64),
+            residuals,
+        )
+
+    def deal(self, members: I64, residuals: I64) -> None:
+        """Form the pseudo-features of the given subsets (p, size)."""
+        self._members = members
+        if members.shape[1] == 0:
+            return
+        self._shape = divide(members.shape[1], self._settings.parts)
+        self._native_shape = self._shape.native()
+        width = 2 if self._settings.parts == 2 else LANES
+        shape = (members.shape[0], self._shape.n_tiles, self._codes.shape[1], width)
+        if self._tiles.shape != shape:
+            self._tiles = np.empty(shape, dtype=np.uint8)
+        sign = self._signs(residuals)
+        exact = self._settings.paper_scaling
+        if self._values.dtype == np.uint16:
+            _core.build_group_codes16(
+                self._pool, self._values, 65535, members, sign, self._native_shape, self._settings.n_codes, exact,
+                self._tiles,
+            )  # fmt: skip
+        else:
+            _core.build_group_codes8(
+                self._pool, self._values, self._settings.n_codes, members, sign, self._native_shape,
+                self._settings.n_codes, exact, self._tiles,
+            )  # fmt: skip
+
+    def search(
+        self, positions: I64, cells: I64, begin: I64, end: I64, count_bits: int, min_leaf: int
+    ) -> tuple[I64, F64]:
+        """Candidates of each node: one feature for each subset, with its gain on the node's test rows.
+
+        Parameters
+        ----------
+        positions : ndarray of int32, shape (m,)
+            Test rows as positions in the sample, node after node; node k owns ``[begin[k], end[k])``.
+
+        Returns
+        -------
+        feature : ndarray of int64, shape (nodes, p)
+        gain : ndarray of float64, shape (nodes, p)
+            -inf where no split of the test rows was possible.
+        """
+        shape = (begin.shape[0], self._members.shape[0] if self._members.shape[1] else 0)
+        feature, gain = np.empty(shape, dtype=np.int64), np.empty(shape)
+        if feature.size:
+            _core.search_groups(
+                self._pool, self._tiles, self._codes, self._members, self._native_shape, self._settings.n_codes,
+                positions, cells, begin, end, count_bits, min_leaf, feature, gain,
+            )  # fmt: skip
+        return feature, gain
+
+    def _signs(self, residuals: I64) -> I8:
+        d = self._codes.shape[0]
+        if not self._settings.signed:
+            return np.ones(d, dtype=np.int8)
+        centred = residuals - residuals.mean()
+        weight: I16 = np.rint(centred * (32000.0 / max(np.abs(centred).max(), 1.0))).astype(np.int16)
+        correlation = np.empty(d, dtype=np.int64)
+        _core.correlate(self._pool, self._codes, weight, correlation)
+        # Rounding leaves the weights a mean of their own, which would give every feature the same sign.
+        correlation = correlation - self._codes.sum(axis=1) * weight.mean()
+        return np.where(correlation < 0, -1, 1).astype(np.int8)

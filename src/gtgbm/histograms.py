@@ -1,0 +1,192 @@
+"""Histograms of a level: build the smaller sibling, subtract for the larger one, find the best splits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.arrays import CELLS, I64, LANES
+from gtgbm.data.columns import Tiles
+from gtgbm.level import Level, Splits, TreeContext
+from gtgbm.reducer import Reducer
+
+_TILE_CELLS = LANES * CELLS
+_TILE_BYTES = _TILE_CELLS * 8
+_CACHED_BYTES = 8 << 20
+"""A level's histograms up to this size stay in cache, so keeping them for subtraction is free."""
+_KEPT_BYTES = 512 << 20
+"""More than this is never kept."""
+_ROWS_WORTH_KEEPING = 2048
+"""A node's tile costs about as much to store and fetch from memory as to build from this many rows."""
+_BLOCK_BYTES = 2 << 20
+"""Histograms not kept are built and scanned in blocks of about this size."""
+
+
+class LevelHistograms:
+    """Finds the best split of every column of a `Tiles` at the nodes of a level.
+
+    Keeps the histograms of the level above while that pays, so that of two siblings only the smaller is
+    built from rows.
+    """
+
+    def __init__(self, tiles: Tiles, reducer: Reducer) -> None:
+        self._tiles = tiles
+        self._reducer = reducer
+        self._buffers = [np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)]
+        self._forget()
+
+    def start_tree(self) -> None:
+        """Forget the last tree's histograms."""
+        self._forget()
+
+    def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> Splits:
+        """Best splits of all columns at some nodes of a level.
+
+        Parameters
+        ----------
+        nodes : ndarray of int64, shape (k,)
+            Indices into `level`, ascending.
+        """
+        splits = Splits.empty(nodes.shape[0], self._tiles.features)
+        if nodes.shape[0] == 0 or self._tiles.n_columns == 0:
+            self._forget()
+            return splits
+        n_tiles = self._tiles.n_tiles
+        level_bytes = 2 * nodes.shape[0] * n_tiles * _TILE_BYTES
+        rows_per_node = int(level.size[nodes].sum()) // nodes.shape[0]
+        if level_bytes <= _CACHED_BYTES or (
+            level_bytes <= _KEPT_BYTES and rows_per_node >= _ROWS_WORTH_KEEPING
+        ):
+            self._split_keeping(tree, level, nodes, splits)
+        else:
+            self._split_in_blocks(tree, level, nodes, splits)
+        return splits
+
+    def _forget(self) -> None:
+        self._kept: I64 = np.empty((0, 0, LANES, CELLS), dtype=np.int64)
+        self._kept_slot: I64 = np.empty(0, dtype=np.int64)
+        self._kept_columns = 0
+
+    def _split_keeping(self, tree: TreeContext, level: Level, nodes: I64, splits: Splits) -> None:
+        # Parents' histograms lack the columns added since: full tiles from before, and the rest built anew.
+        n_tiles = self._tiles.n_tiles
+        known = n_tiles if self._kept_columns == self._tiles.n_columns else self._kept_columns // LANES
+        plan = _Plan(level, nodes, self._kept_slot)
+        hist = self._take_buffer(plan.n_slots, n_tiles)
+        self._build(tree, level, plan.built, plan.built_slot, 0, known, hist)
+        self._build(tree, level, nodes, np.arange(nodes.shape[0]), known, n_tiles, hist)
+        # A subtracted sibling needs no sum over machines: its parent and its sibling were summed.
+        self._reducer.sum(hist)
+        _core.subtract_histograms(
+            tree.pool, self._kept, plan.parent_slot, plan.sibling_slot, plan.subtracted_slot, known, hist
+        )
+        self._scan(tree, level, nodes, hist, slice(0, self._tiles.n_columns), splits)
+        self._kept, self._kept_columns = hist, self._tiles.n_columns
+        self._kept_slot = np.full(level.begin.shape[0], -1, dtype=np.int64)
+        self._kept_slot[nodes] = np.arange(nodes.shape[0])
+
+    def _split_in_blocks(self, tree: TreeContext, level: Level, nodes: I64, splits: Splits) -> None:
+        self._forget()
+        n_tiles, n_nodes = self._tiles.n_tiles, nodes.shape[0]
+        block = max(_BLOCK_BYTES // (n_nodes * _TILE_BYTES), tree.pool.size)
+        slots = np.arange(n_nodes)
+        for first in range(0, n_tiles, block):
+            last = min(first + block, n_tiles)
+            hist = self._take_buffer(n_nodes, last - first)
+            codes = self._tiles.codes[first:last]
+            order = tree.order
+            _core.build_histograms(
+                tree.pool,
+                codes,
+                order.rows,
+                order.cells,
+                level.begin[nodes],
+                level.end[nodes],
+                slots,
+                0,
+                last - first,
+                hist,
+            )
+            self._reducer.sum(hist)
+            columns = slice(first * LANES, min(last * LANES, self._tiles.n_columns))
+            self._scan(tree, level, nodes, hist, columns, splits)
+
+    def _build(
+        self, tree: TreeContext, level: Level, nodes: I64, slots: I64, first: int, last: int, hist: I64
+    ) -> None:
+        if first == last:
+            return
+        order = tree.order
+        _core.build_histograms(
+            tree.pool,
+            self._tiles.codes,
+            order.rows,
+            order.cells,
+            level.begin[nodes],
+            level.end[nodes],
+            slots,
+            first,
+            last,
+            hist,
+        )
+
+    def _scan(
+        self, tree: TreeContext, level: Level, nodes: I64, hist: I64, columns: slice, splits: Splits
+    ) -> None:
+        part = Splits.empty(nodes.shape[0], splits.features[columns])
+        _core.scan_histograms(
+            tree.pool,
+            hist,
+            self._tiles.n_bins[columns],
+            np.arange(nodes.shape[0]),
+            level.total[nodes],
+            tree.cells.count_bits,
+            tree.min_leaf,
+            part.gain,
+            part.bin,
+            part.missing_side,
+        )
+        splits.gain[:, columns] = part.gain
+        splits.bin[:, columns] = part.bin
+        splits.missing_side[:, columns] = part.missing_side
+
+    def _take_buffer(self, slots: int, tiles: int) -> I64:
+        # Two buffers take turns, one level's and the one above's: fresh memory for each level would cost
+        # more in page faults than filling it.
+        self._buffers.reverse()
+        cells = slots * tiles * _TILE_CELLS
+        if self._buffers[0].shape[0] < cells:
+            self._buffers[0] = np.empty(cells * 5 // 4, dtype=np.int64)
+        return self._buffers[0][:cells].reshape(slots, tiles, LANES, CELLS)
+
+
+class _Plan:
+    """Which histograms of a level are built from rows and which by subtraction.
+
+    Slots 0 .. k - 1 belong to the nodes asked for; further ones to siblings that are built only to be
+    subtracted.
+    """
+
+    def __init__(self, level: Level, nodes: I64, kept_slot: I64) -> None:
+        k = nodes.shape[0]
+        size = level.size
+        if kept_slot.shape[0] == 0:
+            larger = np.zeros(k, dtype=np.bool_)
+            parent_slot = np.full(k, -1, dtype=np.int64)
+        else:
+            parent_slot = kept_slot[level.parent[nodes]]
+            sibling = nodes ^ 1
+            is_right = (nodes & 1).astype(np.bool_)
+            larger = (size[nodes] > size[sibling]) | ((size[nodes] == size[sibling]) & is_right)
+            larger &= parent_slot >= 0
+        slot_of = np.full(level.begin.shape[0], -1, dtype=np.int64)
+        slot_of[nodes] = np.arange(k)
+        siblings = nodes[larger] ^ 1
+        extra = siblings[slot_of[siblings] < 0]
+        slot_of[extra] = k + np.arange(extra.shape[0])
+        self.n_slots = k + extra.shape[0]
+        self.built = np.concatenate([nodes[~larger], extra])
+        self.built_slot = slot_of[self.built]
+        self.parent_slot = parent_slot[larger]
+        self.sibling_slot = slot_of[siblings]
+        self.subtracted_slot = slot_of[nodes[larger]]

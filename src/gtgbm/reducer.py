@@ -1,0 +1,34 @@
+"""The one seam for many machines: whatever is summed over rows passes through a `Reducer`."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from gtgbm.arrays import I64
+
+
+class Reducer(Protocol):
+    """Combines what each machine computed from its own rows.
+
+    All sums are integers, so the result does not depend on how rows are divided.
+    """
+
+    def sum(self, values: I64) -> I64:
+        """Add the arrays of all machines, in place where possible."""
+        ...
+
+    def max(self, value: float) -> float:
+        """Return the largest value of all machines."""
+        ...
+
+
+class LocalReducer:
+    """One machine: nothing to combine."""
+
+    def sum(self, values: I64) -> I64:
+        """Return `values`."""
+        return values
+
+    def max(self, value: float) -> float:
+        """Return `value`."""
+        return value

@@ -1,0 +1,92 @@
+"""Which search suits a table: a cost model in nanoseconds, with constants measured on one core.
+
+The constants are rough on purpose. They decide between plans that usually differ tenfold; where they are close,
+either choice is fine.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gtgbm.arrays import Table
+from gtgbm.group_tests import GroupTestSettings, divide, n_subsets
+
+_LEVELS = 6
+"""Levels of a typical tree."""
+_NODES = 60
+"""Nodes of a typical tree that are searched."""
+_BIN = 8.0
+"""Find a value's bin."""
+_ADD = 0.35
+"""Add a row to the histogram of one column."""
+_SCAN = 250.0
+"""Find the best split of one column's histogram."""
+_DEAL = 0.15
+"""Add a feature's value to a group sum."""
+_SPARSE = 0.05
+"""Share of values that differ from the most frequent one below which sums drown single features."""
+
+
+class SearchChoice(str):
+    """A search's name, with the reason it was taken.
+
+    Attributes
+    ----------
+    reason : str
+    """
+
+    reason: str
+
+    def __new__(cls, name: str, reason: str) -> SearchChoice:
+        """Make a string that knows why."""
+        self = super().__new__(cls, name)
+        self.reason = reason
+        return self
+
+    def __getnewargs__(self) -> tuple[str, str]:
+        """Arguments for copying and unpickling."""
+        return str(self), self.reason
+
+
+def choose_search(
+    table: Table, n_trees: int, n_test_rows: int, settings: GroupTestSettings
+) -> SearchChoice:
+    """Take the search that is expected to be cheaper, unless group tests would select worse."""
+    n, d = table.shape
+    filled = density(table)
+    if filled < _SPARSE:
+        return SearchChoice(
+            "exhaustive",
+            f"only {filled:.1%} of the values differ from their column's most frequent one; group sums would "
+            "drown single features",
+        )
+    exhaustive = n * d * (_BIN + n_trees * _LEVELS * _ADD) + n_trees * _NODES * d * _SCAN
+    size = -(-d // settings.n_relevant)
+    steps = _steps(size, settings.parts)
+    p = n_subsets(settings.n_relevant, settings.failure_probability)
+    deals = 1 if settings.redeal_every is None else -(-n_trees // settings.redeal_every)
+    group = n_test_rows * (d * _BIN + deals * p * size * _DEAL + n_trees * _LEVELS * p * steps * _ADD)
+    group += n_trees * _NODES * p * steps * 60.0
+    costs = f"about {group * 1e-9:.2g} s for group tests, {exhaustive * 1e-9:.2g} s for all features (one core)"
+    return SearchChoice("group-testing" if group < exhaustive else "exhaustive", costs)
+
+
+def density(table: Table) -> float:
+    """Share of values that differ from their column's most frequent value, from a small sample."""
+    rows = table[:: max(1, table.shape[0] // 200)][:200]
+    sample = np.asarray(rows[:, :: max(1, table.shape[1] // 200)][:, :200])
+    shares = []
+    for column in sample.T:
+        _, counts = np.unique(column, return_counts=True)
+        shares.append(1.0 - counts.max() / column.shape[0])
+    return float(np.mean(shares))
+
+
+def _steps(size: int, parts: int) -> int:
+    """Histograms filled on the way from a whole subset to one feature."""
+    tree = divide(size, parts)
+    group, total = 0, 0
+    while tree.n_children[group]:
+        total += int(tree.n_children[group])
+        group = int(tree.first_child[group])
+    return total

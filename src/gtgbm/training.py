@@ -1,0 +1,136 @@
+"""Puts the parts of a fit together: table, costs, search, grower, booster."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.arrays import F64, I64, Table
+from gtgbm.boosting import Booster, Callback, Model, Schedule, Validation
+from gtgbm.data.columns import DenseColumns
+from gtgbm.feature_costs import FeatureCosts, PenaltyScale
+from gtgbm.group_search import GroupSearch
+from gtgbm.group_tests import GroupTests, GroupTestSettings
+from gtgbm.growing import TreeGrower, TreeLimits
+from gtgbm.losses import Loss
+from gtgbm.reducer import LocalReducer, Reducer
+from gtgbm.search_choice import SearchChoice, choose_search
+from gtgbm.searches import ExhaustiveSearch, Search
+from gtgbm.timings import Timings
+
+SearchName = Literal["auto", "group-testing", "exhaustive"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything a fit depends on besides its data; validated by the estimators."""
+
+    n_estimators: int
+    learning_rate: float
+    penalty: float
+    penalty_scale: PenaltyScale
+    n_features_to_select: int | None
+    min_node_fraction: float
+    min_samples_leaf: int | None
+    max_depth: int | None
+    search: SearchName
+    group_tests: GroupTestSettings
+    test_rows: int | None
+    min_test_rows: int
+    chance_gain: float
+    zero_start: bool
+    max_bins: int
+    early_stopping_rounds: int | None
+
+    def limits(self, n_rows: int) -> TreeLimits:
+        """Limits of a tree over `n_rows` rows."""
+        min_node_rows = self.min_node_fraction * n_rows
+        min_leaf = self.min_samples_leaf
+        if min_leaf is None:
+            min_leaf = max(1, math.ceil(min_node_rows / 4))
+        return TreeLimits(min_node_rows, min_leaf, self.max_depth)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Result of a fit."""
+
+    model: Model
+    search: SearchChoice
+    timings: dict[str, float]
+
+
+def train(
+    table: Table,
+    y: F64,
+    loss: Loss,
+    settings: Settings,
+    *,
+    seed: int,
+    pool: _core.Pool,
+    validations: Sequence[Validation] = (),
+    callbacks: Sequence[Callback] = (),
+) -> Fitted:
+    """Fit a model to a table.
+
+    Parameters
+    ----------
+    table : ndarray, shape (n, d)
+    y : ndarray of float64, shape (n,)
+    """
+    timings, reducer = Timings(), LocalReducer()
+    rng = np.random.default_rng(seed)
+    n, d = table.shape
+    columns = DenseColumns(table, pool, settings.max_bins, rng)
+    costs = FeatureCosts(d, settings.penalty, settings.penalty_scale, settings.n_features_to_select)
+    n_test = n if settings.test_rows is None else min(n, settings.test_rows)
+    with timings.stage("choice of search"):
+        choice = (
+            choose_search(table, settings.n_estimators, n_test, settings.group_tests)
+            if settings.search == "auto"
+            else SearchChoice(settings.search, "asked for")
+        )
+    search: Search
+    if choice == "exhaustive":
+        search = ExhaustiveSearch(columns, reducer, timings)
+    else:
+        search = _group_search(columns, n_test, settings, pool, reducer, timings, rng)
+    grower = TreeGrower(columns, search, costs, settings.limits(n), pool, reducer, timings)
+    start = np.zeros(loss.n_scores) if settings.zero_start else loss.start(y, reducer)
+    schedule = Schedule(settings.n_estimators, settings.learning_rate, settings.early_stopping_rounds)
+    booster = Booster(grower, costs, loss, pool, reducer, timings)
+    model = booster.run(y, start, schedule, validations, callbacks)
+    return Fitted(model, choice, timings.summary())
+
+
+def _group_search(
+    columns: DenseColumns,
+    n_test: int,
+    settings: Settings,
+    pool: _core.Pool,
+    reducer: Reducer,
+    timings: Timings,
+    rng: np.random.Generator,
+) -> GroupSearch:
+    test_rows: I64 = np.arange(columns.n_rows, dtype=np.int64)
+    if n_test < columns.n_rows:
+        test_rows = np.sort(rng.choice(columns.n_rows, n_test, replace=False)).astype(np.int64)
+    faithful = settings.test_rows is None
+    with timings.stage("dealing"):
+        usable = np.arange(columns.n_columns, dtype=np.int64)
+        tests = GroupTests(columns.table, test_rows, usable, settings.group_tests, pool, rng)
+    return GroupSearch(
+        columns,
+        tests,
+        test_rows,
+        reducer,
+        timings,
+        screen=not faithful,
+        min_test_rows=1 if faithful else settings.min_test_rows,
+        chance_gain=settings.chance_gain,
+    )
