@@ -76,7 +76,7 @@ class Model:
     @property
     def n_rounds(self) -> int:
         """Rounds of boosting done."""
-        return len(self.trees) // self.start.shape[0]
+        return len(self.trees) // int(self.start.shape[0])
 
     def keep_rounds(self, n_rounds: int) -> None:
         """Drop the rounds after the first `n_rounds`."""
@@ -144,7 +144,9 @@ class Booster:
             grown = []
             for k in range(scores.shape[0]):
                 curvatures = None if derivatives.curvatures is None else derivatives.curvatures[k]
-                grown.append(self._add_tree(model, k, derivatives.residuals[k], curvatures, schedule, scores[k]))
+                grown.append(
+                    self._add_tree(model, k, derivatives.residuals[k], curvatures, schedule, scores[k])
+                )
             with self._timings.stage("residuals"):
                 derivatives = self._loss.derivatives(scores, y, self._pool)
             model.training_losses.append(derivatives.mean_loss)

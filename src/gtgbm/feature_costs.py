@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from gtgbm.arrays import Bool, F64, I64
+from gtgbm.arrays import F64, I64, Bool
 
 PenaltyScale = Literal["root", "absolute"]
 

@@ -42,7 +42,7 @@ class Cells:
         return total & ((1 << self.count_bits) - 1)
 
     def sse(self, total: I64, squares: I64) -> F64:
-        """Sums of squared errors around the mean, in squared fixed-point units.
+        """Return squared errors around the mean, in squared fixed-point units.
 
         Parameters
         ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import CELLS, Bool, F64, I32, I64, U8
+from gtgbm.arrays import CELLS, F64, I32, I64, U8, Bool
 from gtgbm.data.columns import DenseColumns
 from gtgbm.feature_costs import FeatureCosts
 from gtgbm.group_tests import GroupTests

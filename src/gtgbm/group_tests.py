@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import CELLS, F64, I8, I16, I64, LANES, U8, U16, Table
+from gtgbm.arrays import CELLS, F64, I8, I16, I32, I64, LANES, U8, U16, Bool, Table
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class GroupTestSettings:
 
 
 def n_subsets(n_relevant: int, failure_probability: float) -> int:
-    """Number of subsets p = ceil(e s ln(s / δ)), at least 1."""
+    """Return the number of subsets, p = ceil(e s ln(s / δ))."""
     return max(1, math.ceil(math.e * n_relevant * math.log(n_relevant / failure_probability)))
 
 
@@ -163,15 +163,14 @@ class GroupTests:
         self._rng = rng
         self._usable = usable
         shape = (table.shape[1], test_rows.shape[0])
-        self._values: U8 | U16
         self._codes: U8 = np.empty(shape, dtype=np.uint8)
+        self._scaled: U16 | None = None
         if settings.paper_scaling:
-            self._values = np.empty(shape, dtype=np.uint16)
-            _core.minmax_values(pool, table, test_rows, self._values)
-            _core.sorted_codes(pool, self._values, settings.n_codes, self._codes)
+            self._scaled = np.empty(shape, dtype=np.uint16)
+            _core.minmax_values(pool, table, test_rows, self._scaled)
+            _core.sorted_codes(pool, self._scaled, settings.n_codes, self._codes)
         else:
             _core.rank_codes(pool, table, test_rows, settings.n_codes, self._codes)
-            self._values = self._codes
         self._trees_since_deal: int | None = None
         self._tiles: U8 = np.empty((0, 0, 0, 0), dtype=np.uint8)
 
@@ -180,7 +179,7 @@ class GroupTests:
         """Number of subsets p: the most candidates one node can get."""
         return n_subsets(self._settings.n_relevant, self._settings.failure_probability)
 
-    def start_tree(self, residuals: I64, is_owned: U8) -> None:
+    def start_tree(self, residuals: I64, is_owned: Bool) -> None:
         """Deal subsets if it is time.
 
         Parameters
@@ -199,7 +198,9 @@ class GroupTests:
         if self._settings.leave_out_owned:
             features = features[~is_owned[features]]
         self.deal(
-            deal_subsets(features, min(self._settings.n_relevant, max(features.shape[0], 1)), self.n_subsets, self._rng)
+            deal_subsets(
+                features, min(self._settings.n_relevant, max(features.shape[0], 1)), self.n_subsets, self._rng
+            )
             if features.shape[0]
             else np.empty((0, 0), dtype=np.int64),
             residuals,
@@ -217,20 +218,26 @@ class GroupTests:
         if self._tiles.shape != shape:
             self._tiles = np.empty(shape, dtype=np.uint8)
         sign = self._signs(residuals)
-        exact = self._settings.paper_scaling
-        if self._values.dtype == np.uint16:
+        n_codes = self._settings.n_codes
+        if self._scaled is not None:
             _core.build_group_codes16(
-                self._pool, self._values, 65535, members, sign, self._native_shape, self._settings.n_codes, exact,
-                self._tiles,
-            )  # fmt: skip
+                self._pool, self._scaled, 65535, members, sign, self._native_shape, n_codes, True, self._tiles
+            )
         else:
             _core.build_group_codes8(
-                self._pool, self._values, self._settings.n_codes, members, sign, self._native_shape,
-                self._settings.n_codes, exact, self._tiles,
-            )  # fmt: skip
+                self._pool,
+                self._codes,
+                n_codes,
+                members,
+                sign,
+                self._native_shape,
+                n_codes,
+                False,
+                self._tiles,
+            )
 
     def search(
-        self, positions: I64, cells: I64, begin: I64, end: I64, count_bits: int, min_leaf: int
+        self, positions: I32, cells: I64, begin: I64, end: I64, count_bits: int, min_leaf: int
     ) -> tuple[I64, F64]:
         """Candidates of each node: one feature for each subset, with its gain on the node's test rows.
 
@@ -249,9 +256,21 @@ class GroupTests:
         feature, gain = np.empty(shape, dtype=np.int64), np.empty(shape)
         if feature.size:
             _core.search_groups(
-                self._pool, self._tiles, self._codes, self._members, self._native_shape, self._settings.n_codes,
-                positions, cells, begin, end, count_bits, min_leaf, feature, gain,
-            )  # fmt: skip
+                self._pool,
+                self._tiles,
+                self._codes,
+                self._members,
+                self._native_shape,
+                self._settings.n_codes,
+                positions,
+                cells,
+                begin,
+                end,
+                count_bits,
+                min_leaf,
+                feature,
+                gain,
+            )
         return feature, gain
 
     def _signs(self, residuals: I64) -> I8:

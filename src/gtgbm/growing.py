@@ -233,7 +233,14 @@ class TreeGrower:
         return missing_left, _LeftSides(local_left, test_left, stats[:, 1], stats[:, 2:])
 
     def _run(
-        self, tree: TreeContext, order: RowOrder, column: I64, bins: I32, missing_left: U8, begin: I64, end: I64
+        self,
+        tree: TreeContext,
+        order: RowOrder,
+        column: I64,
+        bins: I32,
+        missing_left: U8,
+        begin: I64,
+        end: I64,
     ) -> I64:
         stats = np.empty((column.shape[0], 4), dtype=np.int64)
         _core.partition_rows(
@@ -283,9 +290,7 @@ def _pairs(left: I64, right: I64) -> I64:
 
 
 def _tests_on_all_rows(level: Level) -> Level:
-    return Level(
-        level.parent, level.begin, level.end, level.begin, level.end, level.total, level.squares
-    )
+    return Level(level.parent, level.begin, level.end, level.begin, level.end, level.total, level.squares)
 
 
 def _assemble(nodes: _Nodes, rows: I32, cells: Cells, root_sse: float, purchases: list[Purchase]) -> Grown:

@@ -90,7 +90,8 @@ class MultinomialLoss:
     def start(self, y: F64, reducer: Reducer) -> F64:
         """Logarithms of the classes' frequencies."""
         counts = np.bincount(y.astype(np.int64), minlength=self.n_scores).astype(np.int64)
-        return np.log(reducer.sum(counts) / counts.sum())
+        total = reducer.sum(counts)
+        return np.asarray(np.log(total / total.sum()), dtype=np.float64)
 
     def derivatives(self, scores: F64, y: F64, pool: _core.Pool) -> Derivatives:
         """Residuals are 1 - p for a row's class and -p for the others.

@@ -1,7 +1,7 @@
 """Which search suits a table: a cost model in nanoseconds, with constants measured on one core.
 
-The constants are rough on purpose. They decide between plans that usually differ tenfold; where they are close,
-either choice is fine.
+The constants are rough on purpose. They decide between plans that usually differ tenfold; where they are
+close, either choice is fine.
 """
 
 from __future__ import annotations
@@ -43,14 +43,12 @@ class SearchChoice(str):
         self.reason = reason
         return self
 
-    def __getnewargs__(self) -> tuple[str, str]:
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
         """Arguments for copying and unpickling."""
         return str(self), self.reason
 
 
-def choose_search(
-    table: Table, n_trees: int, n_test_rows: int, settings: GroupTestSettings
-) -> SearchChoice:
+def choose_search(table: Table, n_trees: int, n_test_rows: int, settings: GroupTestSettings) -> SearchChoice:
     """Take the search that is expected to be cheaper, unless group tests would select worse."""
     n, d = table.shape
     filled = density(table)
@@ -67,7 +65,9 @@ def choose_search(
     deals = 1 if settings.redeal_every is None else -(-n_trees // settings.redeal_every)
     group = n_test_rows * (d * _BIN + deals * p * size * _DEAL + n_trees * _LEVELS * p * steps * _ADD)
     group += n_trees * _NODES * p * steps * 60.0
-    costs = f"about {group * 1e-9:.2g} s for group tests, {exhaustive * 1e-9:.2g} s for all features (one core)"
+    costs = (
+        f"about {group * 1e-9:.2g} s for group tests, {exhaustive * 1e-9:.2g} s for all features (one core)"
+    )
     return SearchChoice("group-testing" if group < exhaustive else "exhaustive", costs)
 
 

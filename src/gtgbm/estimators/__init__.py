@@ -1,0 +1,13 @@
+"""scikit-learn estimators."""
+
+from gtgbm.estimators.classifiers import AGBMClassifier, GBFSClassifier, GTGBMClassifier
+from gtgbm.estimators.regressors import AGBMRegressor, GBFSRegressor, GTGBMRegressor
+
+__all__ = [
+    "AGBMClassifier",
+    "AGBMRegressor",
+    "GBFSClassifier",
+    "GBFSRegressor",
+    "GTGBMClassifier",
+    "GTGBMRegressor",
+]

@@ -1,0 +1,112 @@
+"""Docstrings of the estimators, put together from one description of each parameter and attribute."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TypeVar
+
+PARAMETERS: dict[str, tuple[str, str, str]] = {
+    "n_estimators": ("int", "N", "Rounds of boosting (one tree each, or one tree per class)."),
+    "learning_rate": ("float", "ε", "Factor on each tree's leaf values."),
+    "penalty": (
+        "float",
+        "μ",
+        "What the first use of a feature costs: larger means fewer features. With penalty_scale='root' a "
+        "fraction of the squared error at each tree's root, in [0, 1); with 'absolute' in units of the squared error.",
+    ),
+    "penalty_scale": ("{'root', 'absolute'}", "", "Unit of the penalty: A-GBM's and GT-GBM's, or GBFS's."),
+    "n_features_to_select": ("int or None", "", "Hard limit on the number of distinct features."),
+    "min_node_fraction": ("float", "α", "A node with fewer than this share of the rows is not split."),
+    "min_samples_leaf": (
+        "int or None",
+        "",
+        "Fewest rows of a leaf; None: a quarter of min_node_fraction's rows.",
+    ),
+    "max_depth": ("int or None", "", "Most levels of splits; None: no limit."),
+    "search": (
+        "{'auto', 'group-testing', 'exhaustive'}",
+        "",
+        "How new features are looked for; 'auto' takes the cheaper one and says why in search_.reason.",
+    ),
+    "n_relevant": ("int", "s", "Features expected to matter at one node (group testing)."),
+    "failure_probability": (
+        "float",
+        "δ",
+        "Chance that a relevant feature is never alone in a subset (group testing); smaller: more subsets.",
+    ),
+    "test_rows": (
+        "int, 'auto' or None",
+        "",
+        "Rows a group test looks at. None: all rows, halving, min-max scaling: the paper's algorithm.",
+    ),
+    "loss": (
+        "str",
+        "",
+        "'log_loss' or 'squared_error' (the paper's classifier) for classes, 'squared_error' else.",
+    ),
+    "init": ("{'best', 'zero'}", "H", "Start from the loss's best constant, or from 0 as the paper does."),
+    "max_bins": ("int", "", "Bins of a column's values, 2 to 255; missing values have one more."),
+    "random_state": ("int, RandomState or None", "", "Seed of everything random."),
+    "n_jobs": (
+        "int or None",
+        "",
+        "Threads; None: all cores, within OMP_NUM_THREADS and joblib's limits. Any number: the same result.",
+    ),
+    "verbose": ("int", "", "1 shows a progress bar."),
+    "early_stopping_rounds": (
+        "int or None",
+        "",
+        "Stop after this many rounds without a better validation loss, and keep the best round.",
+    ),
+    "validation_fraction": (
+        "float",
+        "",
+        "Share of rows held out for early stopping when there is no eval_set.",
+    ),
+}
+"""Type, the paper's symbol, and meaning of every parameter."""
+
+ATTRIBUTES: dict[str, tuple[str, str]] = {
+    "selected_features_": ("ndarray of int64", "Features used, in the order they were bought."),
+    "n_selected_features_": ("int", "Their number."),
+    "feature_importances_": (
+        "ndarray of float64, shape (d,)",
+        "Share of each feature in the gain of all splits.",
+    ),
+    "selection_history_": (
+        "list of HistoryEntry",
+        "What was bought when: (tree, feature, gain, price, training_loss).",
+    ),
+    "evals_result_": (
+        "dict",
+        "Loss after each round, for 'training' and 'validation_0', 'validation_1', ...",
+    ),
+    "trees_": ("list of Tree", "The trees, as parallel arrays."),
+    "n_leaves_": ("ndarray of int64", "Leaves of each tree."),
+    "n_iter_": ("int", "Rounds of boosting kept."),
+    "search_": ("str", "The search used; its attribute ``reason`` says why."),
+    "timings_": ("dict", "Seconds per stage of the fit."),
+    "n_features_in_": ("int", "Features seen in fit."),
+    "feature_names_in_": ("ndarray of str", "Their names, if the table had any."),
+}
+
+T = TypeVar("T")
+
+
+def documented(**more_attributes: tuple[str, str]) -> Callable[[type[T]], type[T]]:
+    """Complete a class's docstring from its signature."""
+
+    def write(cls: type[T]) -> type[T]:
+        lines = [cls.__doc__ or "", "", "Parameters", "----------"]
+        for name, parameter in inspect.signature(cls).parameters.items():
+            kind, symbol, meaning = PARAMETERS[name]
+            lines.append(f"{name} : {kind}, default {parameter.default!r}")
+            lines.append(f"    {symbol + ': ' if symbol else ''}{meaning}")
+        lines += ["", "Attributes", "----------"]
+        for name, (kind, meaning) in (ATTRIBUTES | more_attributes).items():
+            lines += [f"{name} : {kind}", f"    {meaning}"]
+        cls.__doc__ = "\n".join(lines) + "\n"
+        return cls
+
+    return write
