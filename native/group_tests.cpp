@@ -34,7 +34,7 @@ void require_members(const Array<const int64_t, 2>& members, int64_t d) {
         require(members.data()[i] >= 0 && members.data()[i] < d, "members: feature out of range");
 }
 
-// Turns sums into codes of about equally many rows.
+// Turns sums into codes.
 template <class Sum>
 class SumCoder {
   public:
@@ -43,12 +43,10 @@ class SumCoder {
     }
 
     void operator()(const Sum* sums, int64_t n, int64_t stride, uint8_t* out) {
-        exact_ ? by_order(sums, n, stride, out) : by_buckets(sums, n, stride, out);
+        exact_ ? by_order(sums, n, stride, out) : by_width(sums, n, stride, out);
     }
 
   private:
-    static constexpr int kBuckets = 1024;
-
     // One code per distinct sum while they last, else quantiles.
     void by_order(const Sum* sums, int64_t n, int64_t stride, uint8_t* out) {
         std::copy_n(sums, n, sorted_.begin());
@@ -68,24 +66,24 @@ class SumCoder {
                 static_cast<uint8_t>(std::lower_bound(last.begin(), last.end(), sums[i]) - last.begin());
     }
 
-    // Equal-width buckets, then equal-count codes: close to quantiles without sorting.
-    void by_buckets(const Sum* sums, int64_t n, int64_t stride, uint8_t* out) {
-        const auto range = std::minmax_element(sums, sums + n);
-        const Sum low = *range.first;
-        const double scale = static_cast<double>(kBuckets - 1) /
-                             static_cast<double>(std::max<Sum>(1, *range.second - low));
-        int64_t counts[kBuckets] = {};
-        for (int64_t i = 0; i < n; ++i) ++counts[bucket(sums[i] - low, scale)];
-        uint8_t code[kBuckets];
-        int64_t before = 0;
-        for (int b = 0; b < kBuckets; ++b) {
-            code[b] = static_cast<uint8_t>(before * n_codes_ / n);
-            before += counts[b];
+    // Equal widths. Sums of rank codes have no outliers, so this is as good as quantiles and needs no sorting.
+    void by_width(const Sum* sums, int64_t n, int64_t stride, uint8_t* out) {
+        Sum low = sums[0], high = sums[0];
+        for (int64_t i = 1; i < n; ++i) {
+            low = std::min(low, sums[i]);
+            high = std::max(high, sums[i]);
         }
-        for (int64_t i = 0; i < n; ++i) out[i * stride] = code[bucket(sums[i] - low, scale)];
+        const float scale = static_cast<float>(n_codes_) / (static_cast<float>(high - low) + 1.0F);
+        const float top = static_cast<float>(n_codes_ - 1);
+        constexpr int64_t kBlock = 256;
+        int32_t code[kBlock];
+        for (int64_t from = 0; from < n; from += kBlock) {
+            const int64_t count = std::min(kBlock, n - from);
+            for (int64_t i = 0; i < count; ++i)
+                code[i] = static_cast<int32_t>(std::min(static_cast<float>(sums[from + i] - low) * scale, top));
+            for (int64_t i = 0; i < count; ++i) out[(from + i) * stride] = static_cast<uint8_t>(code[i]);
+        }
     }
-
-    static int bucket(Sum above, double scale) { return static_cast<int>(static_cast<double>(above) * scale); }
 
     int n_codes_;
     bool exact_;

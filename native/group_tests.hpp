@@ -15,7 +15,7 @@ struct GroupShape {
 
 // Pseudo-feature codes. values (d, m): uint8 or uint16 scaled features; members (p, size): features of each
 // subset; sign (d,): -1 turns a feature around (top - value). A pseudo-feature is the sum over its group, cut
-// into n_codes codes of about equally many rows (exact = true: by sorted order, equal sums sharing a code).
+// into n_codes codes of equal width (exact: of about equally many rows by sorted order, equal sums together).
 // tiles (p, n_tiles, m, width).
 void build_group_codes8(Pool& pool, Array<const uint8_t, 2> values, int top, Array<const int64_t, 2> members,
                         Array<const int8_t, 1> sign, GroupShape shape, int n_codes, bool exact,

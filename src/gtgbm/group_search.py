@@ -82,15 +82,17 @@ class GroupSearch:
         enough = tested >= self._min_test_rows
         nodes, floor, tested = nodes[enough], floor[enough], tested[enough]
         if nodes.shape[0] == 0:
-            return nodes, Splits.empty(0, np.empty(0, dtype=np.int64))
+            return nodes, Splits.none(0, np.empty(0, dtype=np.int64))
         with self._timings.stage("group tests"):
             feature, gain = self._search(tree, level, nodes)
         with self._timings.stage("screening"):
             kept = gain > 0.0
             kept &= ~costs.is_owned[feature]
             if self._screen:
-                kept &= self._can_win(tree, level, nodes, floor, tested, gain, costs)
-            row, features = _distinct_pairs(kept, feature)
+                kept &= self._can_win(level, nodes, floor, tested, gain, costs)
+            row, features = _distinct_pairs(kept, feature, self._columns.n_columns)
+        if row.shape[0] == 0:
+            return nodes[:0], Splits.none(0, features)
         with self._timings.stage("binning"):
             self._cache.add(features)
         with self._timings.stage("candidates"):
@@ -117,7 +119,6 @@ class GroupSearch:
 
     def _can_win(
         self,
-        tree: TreeContext,
         level: Level,
         nodes: I64,
         floor: F64,
@@ -125,17 +126,15 @@ class GroupSearch:
         gain: F64,
         costs: FeatureCosts,
     ) -> Bool:
-        rows = tree.cells.count(level.total[nodes])
-        variance = tree.cells.sse(level.total[nodes], level.squares[nodes]) / rows
+        rows = level.n_rows[nodes]
+        variance = level.sse[nodes] / rows
         estimate = (gain - (self._chance_gain * variance)[:, None]) * (rows / tested)[:, None]
         wins: Bool = estimate > (floor + costs.new_price)[:, None]
         return wins
 
     def _measure(self, tree: TreeContext, level: Level, nodes: I64, row: I64, features: I64) -> Splits:
         distinct, column = np.unique(features, return_inverse=True)
-        splits = Splits.empty(nodes.shape[0], distinct)
-        if row.shape[0] == 0:
-            return splits
+        splits = Splits.none(nodes.shape[0], distinct)
         node = nodes[row]
         hist = np.empty((row.shape[0], CELLS), dtype=np.int64)
         codes, slots, n_bins = self._cache.slots(features)
@@ -169,11 +168,11 @@ class GroupSearch:
         return splits
 
 
-def _distinct_pairs(kept: Bool, feature: I64) -> tuple[I64, I64]:
+def _distinct_pairs(kept: Bool, feature: I64, n_features: int) -> tuple[I64, I64]:
     """Rows and features of the kept entries, each pair once."""
     row, subset = np.nonzero(kept)
-    pairs = np.unique(np.stack([row, feature[row, subset]]), axis=1)
-    return pairs[0].astype(np.int64), pairs[1].astype(np.int64)
+    pairs = np.unique(row * n_features + feature[row, subset])
+    return pairs // n_features, pairs % n_features
 
 
 class _ColumnCache:

@@ -12,12 +12,10 @@ from gtgbm.reducer import Reducer
 
 _TILE_CELLS = LANES * CELLS
 _TILE_BYTES = _TILE_CELLS * 8
-_CACHED_BYTES = 8 << 20
-"""A level's histograms up to this size stay in cache, so keeping them for subtraction is free."""
 _KEPT_BYTES = 512 << 20
-"""More than this is never kept."""
-_ROWS_WORTH_KEEPING = 2048
-"""A node's tile costs about as much to store and fetch from memory as to build from this many rows."""
+"""Histograms of one level larger than this are not kept."""
+_ROWS_WORTH_KEEPING = 1024
+"""Fetching a parent's histogram to subtract costs about as much as adding this many rows."""
 _BLOCK_BYTES = 2 << 20
 """Histograms not kept are built and scanned in blocks of about this size."""
 
@@ -47,27 +45,23 @@ class LevelHistograms:
         nodes : ndarray of int64, shape (k,)
             Indices into `level`, ascending.
         """
-        splits = Splits.empty(nodes.shape[0], self._tiles.features)
         if nodes.shape[0] == 0 or self._tiles.n_columns == 0:
             self._forget()
-            return splits
+            return Splits.none(nodes.shape[0], self._tiles.features)
         n_tiles = self._tiles.n_tiles
         level_bytes = 2 * nodes.shape[0] * n_tiles * _TILE_BYTES
         rows_per_node = int(level.size[nodes].sum()) // nodes.shape[0]
-        if level_bytes <= _CACHED_BYTES or (
-            level_bytes <= _KEPT_BYTES and rows_per_node >= _ROWS_WORTH_KEEPING
-        ):
-            self._split_keeping(tree, level, nodes, splits)
-        else:
-            self._split_in_blocks(tree, level, nodes, splits)
-        return splits
+        if level_bytes <= _KEPT_BYTES and rows_per_node >= _ROWS_WORTH_KEEPING:
+            return self._split_keeping(tree, level, nodes)
+        self._forget()
+        return self._split_in_blocks(tree, level, nodes)
 
     def _forget(self) -> None:
         self._kept: I64 = np.empty((0, 0, LANES, CELLS), dtype=np.int64)
         self._kept_slot: I64 = np.empty(0, dtype=np.int64)
         self._kept_columns = 0
 
-    def _split_keeping(self, tree: TreeContext, level: Level, nodes: I64, splits: Splits) -> None:
+    def _split_keeping(self, tree: TreeContext, level: Level, nodes: I64) -> Splits:
         # Parents' histograms lack the columns added since: full tiles from before, and the rest built anew.
         n_tiles = self._tiles.n_tiles
         known = n_tiles if self._kept_columns == self._tiles.n_columns else self._kept_columns // LANES
@@ -80,15 +74,20 @@ class LevelHistograms:
         _core.subtract_histograms(
             tree.pool, self._kept, plan.parent_slot, plan.sibling_slot, plan.subtracted_slot, known, hist
         )
-        self._scan(tree, level, nodes, hist, slice(0, self._tiles.n_columns), splits)
         self._kept, self._kept_columns = hist, self._tiles.n_columns
-        self._kept_slot = np.full(level.begin.shape[0], -1, dtype=np.int64)
+        self._kept_slot = np.full(len(level), -1, dtype=np.int64)
         self._kept_slot[nodes] = np.arange(nodes.shape[0])
+        return self._scan(tree, level, nodes, hist, slice(0, self._tiles.n_columns))
 
-    def _split_in_blocks(self, tree: TreeContext, level: Level, nodes: I64, splits: Splits) -> None:
-        self._forget()
+    def _split_in_blocks(self, tree: TreeContext, level: Level, nodes: I64) -> Splits:
         n_tiles, n_nodes = self._tiles.n_tiles, nodes.shape[0]
         block = max(_BLOCK_BYTES // (n_nodes * _TILE_BYTES), tree.pool.size)
+        if n_tiles <= block:
+            hist = self._take_buffer(n_nodes, n_tiles)
+            self._build(tree, level, nodes, np.arange(n_nodes), 0, n_tiles, hist)
+            self._reducer.sum(hist)
+            return self._scan(tree, level, nodes, hist, slice(0, self._tiles.n_columns))
+        splits = Splits.uninitialised(n_nodes, self._tiles.features)
         slots = np.arange(n_nodes)
         for first in range(0, n_tiles, block):
             last = min(first + block, n_tiles)
@@ -109,7 +108,11 @@ class LevelHistograms:
             )
             self._reducer.sum(hist)
             columns = slice(first * LANES, min(last * LANES, self._tiles.n_columns))
-            self._scan(tree, level, nodes, hist, columns, splits)
+            part = self._scan(tree, level, nodes, hist, columns)
+            splits.gain[:, columns] = part.gain
+            splits.bin[:, columns] = part.bin
+            splits.missing_side[:, columns] = part.missing_side
+        return splits
 
     def _build(
         self, tree: TreeContext, level: Level, nodes: I64, slots: I64, first: int, last: int, hist: I64
@@ -130,10 +133,8 @@ class LevelHistograms:
             hist,
         )
 
-    def _scan(
-        self, tree: TreeContext, level: Level, nodes: I64, hist: I64, columns: slice, splits: Splits
-    ) -> None:
-        part = Splits.empty(nodes.shape[0], splits.features[columns])
+    def _scan(self, tree: TreeContext, level: Level, nodes: I64, hist: I64, columns: slice) -> Splits:
+        splits = Splits.uninitialised(nodes.shape[0], self._tiles.features[columns])
         _core.scan_histograms(
             tree.pool,
             hist,
@@ -142,13 +143,11 @@ class LevelHistograms:
             level.total[nodes],
             tree.cells.count_bits,
             tree.min_leaf,
-            part.gain,
-            part.bin,
-            part.missing_side,
+            splits.gain,
+            splits.bin,
+            splits.missing_side,
         )
-        splits.gain[:, columns] = part.gain
-        splits.bin[:, columns] = part.bin
-        splits.missing_side[:, columns] = part.missing_side
+        return splits
 
     def _take_buffer(self, slots: int, tiles: int) -> I64:
         # Two buffers take turns, one level's and the one above's: fresh memory for each level would cost
@@ -179,7 +178,7 @@ class _Plan:
             is_right = (nodes & 1).astype(np.bool_)
             larger = (size[nodes] > size[sibling]) | ((size[nodes] == size[sibling]) & is_right)
             larger &= parent_slot >= 0
-        slot_of = np.full(level.begin.shape[0], -1, dtype=np.int64)
+        slot_of = np.full(len(level), -1, dtype=np.int64)
         slot_of[nodes] = np.arange(k)
         siblings = nodes[larger] ^ 1
         extra = siblings[slot_of[siblings] < 0]

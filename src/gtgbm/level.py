@@ -35,7 +35,6 @@ class RowOrder:
         self.cells[:] = cells
 
 
-@dataclass(frozen=True)
 class Level:
     """Nodes of one level: the root alone, or pairs of siblings next to each other.
 
@@ -51,37 +50,57 @@ class Level:
         Cell sum over all machines' rows.
     squares : ndarray of int64, shape (nodes, 2)
         Sum of squared fixed-point residuals, high and low part.
+    n_rows : ndarray of int64, shape (nodes,)
+        Rows on all machines.
+    sse : ndarray of float64, shape (nodes,)
+        Squared error around the mean, in squared fixed-point units.
     """
 
-    parent: I64
-    begin: I64
-    end: I64
-    test_begin: I64
-    test_end: I64
-    total: I64
-    squares: I64
+    def __init__(self, table: I64, cells: Cells) -> None:
+        # One matrix, not eight arrays: a level is a handful of nodes, and numpy calls are what it costs.
+        self._table = table
+        self._cells = cells
+        self.parent, self.begin, self.end, self.test_begin, self.test_end, self.total = table.T[:6]
+        self.squares = table[:, 6:]
+        self.n_rows: I64 = cells.count(self.total)
+        self.sse: F64 = cells.sse(self.total, self.squares)
 
     @classmethod
     def root(cls, cells: Cells, n_rows: int, n_test_rows: int) -> Level:
         """Make the level of the root."""
+        row = [-1, 0, n_rows, 0, n_test_rows, cells.total, *cells.squares]
+        return cls(np.array([row], dtype=np.int64), cells)
 
-        def one(value: int) -> I64:
-            return np.array([value], dtype=np.int64)
+    def children(self, split: I64, left_stats: I64, left_test_rows: I64) -> Level:
+        """Make the level below.
 
-        return cls(
-            parent=one(-1),
-            begin=one(0),
-            end=one(n_rows),
-            test_begin=one(0),
-            test_end=one(n_test_rows),
-            total=one(cells.total),
-            squares=np.array([cells.squares], dtype=np.int64),
-        )
+        Parameters
+        ----------
+        split : ndarray of int64, shape (k,)
+            The nodes that split, ascending.
+        left_stats : ndarray of int64, shape (k, 4)
+            Local rows, cell sum and squares (high, low) of the left sides.
+        left_test_rows : ndarray of int64, shape (k,)
+            Test rows of the left sides.
+        """
+        table = np.repeat(self._table[split], 2, axis=0)
+        left, right = table[0::2], table[1::2]
+        table[:, 0] = np.repeat(split, 2)
+        left[:, 2] = right[:, 1] = left[:, 1] + left_stats[:, 0]
+        left[:, 4] = right[:, 3] = left[:, 3] + left_test_rows
+        right[:, 5:] -= left_stats[:, 1:]
+        left[:, 5:] = left_stats[:, 1:]
+        return Level(table, self._cells)
+
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return int(self._table.shape[0])
 
     @property
     def size(self) -> I64:
         """Rows of each node on this machine."""
-        return self.end - self.begin
+        size: I64 = self.end - self.begin
+        return size
 
 
 @dataclass(frozen=True)
@@ -105,15 +124,21 @@ class Splits:
     missing_side: I32
 
     @classmethod
-    def empty(cls, nodes: int, features: I64) -> Splits:
-        """Make splits where nothing was found."""
+    def uninitialised(cls, nodes: int, features: I64) -> Splits:
+        """Make splits to be written by a kernel."""
         shape = (nodes, features.shape[0])
         return cls(
-            features,
-            np.full(shape, -np.inf),
-            np.full(shape, -1, dtype=np.int32),
-            np.full(shape, 2, dtype=np.int32),
+            features, np.empty(shape), np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32)
         )
+
+    @classmethod
+    def none(cls, nodes: int, features: I64) -> Splits:
+        """Make splits where nothing was found."""
+        splits = cls.uninitialised(nodes, features)
+        splits.gain.fill(-np.inf)
+        splits.bin.fill(-1)
+        splits.missing_side.fill(2)
+        return splits
 
 
 @dataclass(frozen=True)

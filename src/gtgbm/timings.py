@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from time import perf_counter
+
+
+class _Stage:
+    """A stopwatch that adds up; made once and entered often, since it is entered many times per tree."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._begin = 0.0
+
+    def __enter__(self) -> None:
+        self._begin = perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds += perf_counter() - self._begin
 
 
 class Timings:
@@ -12,18 +24,16 @@ class Timings:
 
     def __init__(self) -> None:
         self._start = perf_counter()
-        self._seconds: dict[str, float] = {}
+        self._stages: dict[str, _Stage] = {}
 
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Add the time of the block to a stage."""
-        begin = perf_counter()
-        try:
-            yield
-        finally:
-            self._seconds[name] = self._seconds.get(name, 0.0) + perf_counter() - begin
+    def stage(self, name: str) -> _Stage:
+        """Add the time of a ``with`` block to a stage."""
+        if name not in self._stages:
+            self._stages[name] = _Stage()
+        return self._stages[name]
 
     def summary(self) -> dict[str, float]:
         """Return seconds per stage, the rest as ``other``, and the ``total``."""
         total = perf_counter() - self._start
-        return {**self._seconds, "other": total - sum(self._seconds.values()), "total": total}
+        seconds = {name: stage.seconds for name, stage in self._stages.items()}
+        return {**seconds, "other": total - sum(seconds.values()), "total": total}

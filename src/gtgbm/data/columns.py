@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
+from numpy.typing import NDArray
 
 from gtgbm import _core
 from gtgbm.arrays import F64, I32, I64, LANES, U8, Table
+
+T = TypeVar("T", bound=np.generic)
 
 _ENCODE_BATCH = 512
 """Columns binned in one kernel call: enough to keep threads busy, few enough for Ctrl-C to be prompt."""
@@ -88,7 +93,8 @@ class Tiles:
     def __init__(self, n_rows: int) -> None:
         self._codes: U8 = np.zeros((1, n_rows, LANES), dtype=np.uint8)
         self._n_bins: I32 = np.zeros(LANES, dtype=np.int32)
-        self._features: list[int] = []
+        self._features: I64 = np.zeros(LANES, dtype=np.int64)
+        self._count = 0
 
     @classmethod
     def of_all(cls, columns: DenseColumns) -> Tiles:
@@ -97,7 +103,8 @@ class Tiles:
         n_tiles = -(-columns.n_columns // LANES)
         tiles._codes = np.zeros((n_tiles, columns.n_rows, LANES), dtype=np.uint8)
         tiles._n_bins = np.zeros(n_tiles * LANES, dtype=np.int32)
-        tiles._features = list(range(columns.n_columns))
+        tiles._features = np.arange(columns.n_columns, dtype=np.int64)
+        tiles._count = columns.n_columns
         tiles._n_bins[: columns.n_columns] = columns.encode(
             np.arange(columns.n_columns, dtype=np.int64), tiles._codes
         )
@@ -106,17 +113,17 @@ class Tiles:
     @property
     def n_columns(self) -> int:
         """Number of columns held."""
-        return len(self._features)
+        return self._count
 
     @property
     def n_tiles(self) -> int:
         """Number of tiles in use, the last one perhaps not full."""
-        return -(-len(self._features) // LANES)
+        return -(-self._count // LANES)
 
     @property
     def features(self) -> I64:
         """The features, in the order they were added."""
-        return np.array(self._features, dtype=np.int64)
+        return self._features[: self._count]
 
     @property
     def codes(self) -> U8:
@@ -126,7 +133,7 @@ class Tiles:
     @property
     def n_bins(self) -> I32:
         """Bins of each lane, shape (n_columns,)."""
-        return self._n_bins[: self.n_columns]
+        return self._n_bins[: self._count]
 
     def column(self, position: int) -> U8:
         """Codes of the column at a position, a strided view of shape (n,)."""
@@ -134,12 +141,18 @@ class Tiles:
 
     def append(self, feature: int, codes: U8, n_bins: int) -> None:
         """Add a column."""
-        position = len(self._features)
+        position = self._count
         if position == self._n_bins.shape[0]:
-            grown = np.zeros((2 * self._codes.shape[0], *self._codes.shape[1:]), dtype=np.uint8)
-            grown[: self._codes.shape[0]] = self._codes
-            self._codes = grown
-            self._n_bins = np.concatenate([self._n_bins, np.zeros_like(self._n_bins)])
-        self._features.append(feature)
+            self._codes = _doubled(self._codes)
+            self._n_bins = _doubled(self._n_bins)
+            self._features = _doubled(self._features)
+        self._count += 1
+        self._features[position] = feature
         self._n_bins[position] = n_bins
         self.column(position)[:] = codes
+
+
+def _doubled(array: NDArray[T]) -> NDArray[T]:
+    grown = np.zeros((2 * array.shape[0], *array.shape[1:]), dtype=array.dtype)
+    grown[: array.shape[0]] = array
+    return grown

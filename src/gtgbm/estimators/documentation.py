@@ -13,7 +13,7 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
         "float",
         "μ",
         "What the first use of a feature costs: larger means fewer features. With penalty_scale='root' a "
-        "fraction of the squared error at each tree's root, in [0, 1); with 'absolute' in units of the squared error.",
+        "fraction of the squared error at each tree's root, in [0, 1); 'absolute': in units of that error.",
     ),
     "penalty_scale": ("{'root', 'absolute'}", "", "Unit of the penalty: A-GBM's and GT-GBM's, or GBFS's."),
     "n_features_to_select": ("int or None", "", "Hard limit on the number of distinct features."),

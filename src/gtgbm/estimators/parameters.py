@@ -22,12 +22,12 @@ def number(
     wanted = f"a number in {left}{low:g}, {high:g}{right}"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name}={value!r} is not a number: give {wanted}{hint}")
-    value = float(value)
-    below = value <= low if low_open else value < low
-    above = value >= high if high_open else value > high
-    if not math.isfinite(value) or below or above:
+    number = float(value)
+    below = number <= low if low_open else number < low
+    above = number >= high if high_open else number > high
+    if not math.isfinite(number) or below or above:
         raise ValueError(f"{name}={value!r} is out of range: give {wanted}{hint}")
-    return value
+    return number
 
 
 def count(name: str, value: Any, *, low: int, high: int | None = None, hint: str = "") -> int:
@@ -35,10 +35,10 @@ def count(name: str, value: Any, *, low: int, high: int | None = None, hint: str
     wanted = f"a whole number of at least {low}" if high is None else f"a whole number in {low} .. {high}"
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name}={value!r} is not a whole number: give {wanted}{hint}")
-    value = int(value)
-    if value < low or (high is not None and value > high):
+    number = int(value)
+    if number < low or (high is not None and number > high):
         raise ValueError(f"{name}={value!r} is out of range: give {wanted}{hint}")
-    return value
+    return number
 
 
 def optional_count(name: str, value: Any, *, low: int, high: int | None = None, hint: str = "") -> int | None:

@@ -1,0 +1,14 @@
+"""Settings shared by all tests."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "gtgbm",
+    deadline=None,  # timings never decide a test
+    max_examples=50,
+    derandomize="CI" in os.environ,  # what fails there must fail again at home
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("gtgbm")

@@ -1,0 +1,318 @@
+"""Plain numpy twins of the native kernels: slow, short, written from what the headers promise.
+
+A twin returns what its kernel writes. Where a kernel leaves part of its output alone, the twin takes that
+output and returns a changed copy.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gtgbm.arrays import CELLS, F64, I8, I16, I32, I64, LANES, U8, U16, Bool, Table
+from gtgbm.group_tests import GroupTree
+
+MISSING = CELLS - 1
+RIGHT, LEFT, UNSEEN = 0, 1, 2
+
+
+# --- binning ---
+
+
+def gather(table: Table, rows: I64, columns: I64) -> F64:
+    """Values of some rows and columns, shape (columns, rows)."""
+    return table[np.ix_(rows, columns)].T.astype(np.float64, order="C")
+
+
+def encode(table: Table, columns: I64, thresholds: F64, n_thresholds: I32, out: U8) -> U8:
+    """Codes of whole columns: how many thresholds are below a value, 255 for NaN."""
+    out, lanes = out.copy(), out.shape[2]
+    for c, column in enumerate(columns.tolist()):
+        values = table[:, column].astype(np.float64)
+        edges = thresholds[c, : max(int(n_thresholds[c]), 0)]
+        below = (edges[None, :] < values[:, None]).sum(axis=1)
+        out[c // lanes, :, c % lanes] = np.where(np.isnan(values), MISSING, below)
+    return out
+
+
+def find_infinities(table: Table) -> Bool:
+    """Whether a column holds an infinity."""
+    infinite: Bool = np.isinf(table).any(axis=0)
+    return infinite
+
+
+def minmax_values(table: Table, rows: I64) -> U16:
+    """Sampled values scaled to 0 .. 65535 by each column's range; NaN becomes 0."""
+    values = table[rows].T.astype(np.float64)
+    out = np.zeros(values.shape, dtype=np.uint16)
+    for c, column in enumerate(values):
+        present = column[~np.isnan(column)]
+        if present.size == 0:
+            continue
+        with np.errstate(invalid="ignore"):  # infinities
+            span = present.max() / 2 - present.min() / 2
+            scaled = (column / 2 - present.min() / 2) / span if span > 0 else np.zeros_like(column)
+        out[c] = np.rint(np.where(np.isnan(scaled), 0.0, scaled) * 65535.0)
+    return out
+
+
+# --- gradients ---
+
+
+def logistic_residuals(scores: F64, y: F64) -> tuple[F64, F64, float]:
+    """Residuals, curvatures and summed loss of the logistic loss."""
+    p = 0.5 * (1.0 + np.tanh(0.5 * scores))
+    q = 0.5 * (1.0 + np.tanh(-0.5 * scores))
+    return y - p, p * q, float((np.logaddexp(0.0, scores) - y * scores).sum())
+
+
+def fixed_point(values: F64, scale: float) -> I64:
+    """Round to whole multiples of 1 / scale, halves to even."""
+    return np.rint(values * scale).astype(np.int64)
+
+
+def fixed_point_sum(values: F64, scale: float) -> int:
+    """Exact sum of rounded values."""
+    return sum(fixed_point(values, scale).tolist())
+
+
+def max_abs(values: F64) -> float:
+    """Largest absolute value, 0 for no values."""
+    return float(np.abs(values).max(initial=0.0))
+
+
+def pack_cells(residuals: F64, scale: float, count_bits: int) -> tuple[I64, int, int]:
+    """Cells, their sum, and the sum of squared fixed-point residuals."""
+    q = fixed_point(residuals, scale)
+    cells = q * 2**count_bits + 1
+    return cells, sum(cells.tolist()), sum(v * v for v in q.tolist())
+
+
+def leaf_sums(rows: I32, begin: I64, end: I64, values: F64, scale: float) -> I64:
+    """Exact sums of rounded values over the rows of each leaf."""
+    ranges = zip(begin.tolist(), end.tolist(), strict=True)
+    return np.array([fixed_point_sum(values[rows[b:e]], scale) for b, e in ranges], dtype=np.int64)
+
+
+def add_to_leaves(rows: I32, begin: I64, end: I64, step: F64, scores: F64) -> F64:
+    """Scores with each leaf's step added to the leaf's rows."""
+    scores = scores.copy()
+    for b, e, s in zip(begin.tolist(), end.tolist(), step.tolist(), strict=True):
+        scores[rows[b:e]] += s
+    return scores
+
+
+# --- histograms ---
+
+
+def histogram(codes: U8, cells: I64) -> I64:
+    """Cell sum of each of the 256 codes."""
+    hist = np.zeros(CELLS, dtype=np.int64)
+    np.add.at(hist, codes, cells)
+    return hist
+
+
+def build_histograms(
+    codes: U8, rows: I32, cells: I64, begin: I64, end: I64, slot: I64, first_tile: int, last_tile: int, hist: I64
+) -> I64:
+    """Histograms of row ranges, job k's in slot[k], for some tiles."""
+    hist = hist.copy()
+    for b, e, s in zip(begin.tolist(), end.tolist(), slot.tolist(), strict=True):
+        for tile in range(first_tile, last_tile):
+            for lane in range(LANES):
+                hist[s, tile, lane] = histogram(codes[tile, rows[b:e], lane], cells[b:e])
+    return hist
+
+
+def subtract_histograms(parents: I64, parent: I64, sibling: I64, slot: I64, n_tiles: int, hist: I64) -> I64:
+    """Histograms of the rows that a parent has and a sibling has not."""
+    hist = hist.copy()
+    for p, other, s in zip(parent.tolist(), sibling.tolist(), slot.tolist(), strict=True):
+        hist[s, :n_tiles] = parents[p, :n_tiles] - hist[other, :n_tiles]
+    return hist
+
+
+def build_pair_histograms(
+    codes: U8, column: I64, rows: I32, cells: I64, begin: I64, end: I64
+) -> I64:
+    """Histogram of one column over one row range, for each pair."""
+    pairs = zip(column.tolist(), begin.tolist(), end.tolist(), strict=True)
+    hists = [histogram(codes[c, rows[b:e]], cells[b:e]) for c, b, e in pairs]
+    return np.array(hists, dtype=np.int64).reshape(-1, CELLS)
+
+
+class Split(NamedTuple):
+    """A split: rows with code <= bin go left."""
+
+    gain: float
+    bin: int
+    missing_side: int
+
+
+def gain_of(cells: I64, split: tuple[int, int], total: int, count_bits: int) -> float:
+    """Fall of the squared error by the split (bin, side of missing values), -inf if a side is empty."""
+    n, g = total & ((1 << count_bits) - 1), total >> count_bits
+    left = sum(cells[: split[0] + 1].tolist())
+    if split[1] == LEFT:
+        left += total - sum(cells.tolist())
+    n_left, g_left = left & ((1 << count_bits) - 1), left >> count_bits
+    if n_left in (0, n):
+        return -np.inf
+    # Whole numbers until the division: equal splits are really equal.
+    return (g_left * n - g * n_left) ** 2 / (n_left * (n - n_left)) / n
+
+
+def best_split(cells: I64, total: int, count_bits: int, min_leaf: int) -> Split:
+    """Best of all bins: first with missing values on the right, then on the left; equals keep the first."""
+    n = total & ((1 << count_bits) - 1)
+    best, best_fraction = Split(-np.inf, -1, UNSEEN), (0, 1)
+    missing = total - sum(cells.tolist())
+    for side in (RIGHT, LEFT) if missing else (UNSEEN,):
+        left = missing if side == LEFT else 0
+        for b, cell in enumerate(cells.tolist()):
+            left += cell
+            n_left = left & ((1 << count_bits) - 1)
+            if min(n_left, n - n_left) < max(min_leaf, 1):
+                continue
+            d = (left >> count_bits) * n - (total >> count_bits) * n_left
+            fraction = d * d, n_left * (n - n_left)
+            if fraction[0] * best_fraction[1] > best_fraction[0] * fraction[1]:
+                best, best_fraction = Split(fraction[0] / fraction[1] / n, b, side), fraction
+    return best
+
+
+# --- partition ---
+
+
+def goes_left(codes: U8, bin: int, missing_left: int) -> Bool:
+    """Which rows of a column go left."""
+    left: Bool = (codes <= bin) | ((codes == MISSING) & bool(missing_left))
+    return left
+
+
+def partition_rows(
+    codes: U8,
+    column: I64,
+    bin: I32,
+    missing_left: U8,
+    begin: I64,
+    end: I64,
+    count_bits: int,
+    rows: I32,
+    cells: I64,
+) -> tuple[I32, I64, I64]:
+    """Rows, cells and statistics of the left sides after splitting row ranges."""
+    rows, cells = rows.copy(), cells.copy()
+    stats = np.zeros((column.shape[0], 4), dtype=np.int64)
+    for k, c in enumerate(column.tolist()):
+        node = slice(int(begin[k]), int(end[k]))
+        left = goes_left(codes[c // LANES, rows[node], c % LANES], int(bin[k]), int(missing_left[k]))
+        q = cells[node][left] >> count_bits
+        stats[k] = left.sum(), cells[node][left].sum(), (q * q >> 32).sum(), (q * q & 0xFFFFFFFF).sum()
+        for values in (rows, cells):
+            values[node] = np.concatenate([values[node][left], values[node][~left]])
+    return rows, cells, stats
+
+
+# --- group tests ---
+
+
+def codes_by_order(sums: I64, n_codes: int) -> U8:
+    """One code per distinct sum while they last, else codes of about equally many rows."""
+    distinct, code = np.unique(sums, return_inverse=True)
+    if distinct.shape[0] <= n_codes:
+        return code.astype(np.uint8)
+    ends = np.arange(1, n_codes + 1) * sums.shape[0] // n_codes
+    last = np.unique(np.sort(sums)[ends - 1])
+    return np.searchsorted(last, sums).astype(np.uint8)
+
+
+def codes_by_width(sums: I64, n_codes: int) -> U8:
+    """Codes of equal width, in single precision as the kernel computes them."""
+    above = (sums - sums.min()).astype(np.float32)
+    scaled = above * (np.float32(n_codes) / (above.max() + np.float32(1.0)))
+    return np.minimum(scaled, np.float32(n_codes - 1)).astype(np.uint8)
+
+
+def build_group_codes(
+    values: U8 | U16, top: int, members: I64, sign: I8, tree: GroupTree, n_codes: int, exact: bool, tiles: U8
+) -> U8:
+    """Codes of the children of every group that has a tile."""
+    tiles = tiles.copy()
+    turned = np.where(sign[:, None] < 0, top - values.astype(np.int64), values.astype(np.int64))
+    code = codes_by_order if exact else codes_by_width
+    for subset, features in enumerate(members):
+        for g in np.flatnonzero(tree.tile >= 0).tolist():
+            for child in range(int(tree.n_children[g])):
+                group = tree.first_child[g] + child
+                sums = turned[features[tree.begin[group] : tree.end[group]]].sum(axis=0)
+                tiles[subset, tree.tile[g], :, child] = code(sums, n_codes)
+    return tiles
+
+
+def search_groups(
+    tiles: U8,
+    codes: U8,
+    members: I64,
+    tree: GroupTree,
+    positions: I32,
+    cells: I64,
+    begin: I64,
+    end: I64,
+    count_bits: int,
+    min_leaf: int,
+) -> tuple[I64, F64]:
+    """Feature reached and its gain when every group is followed into its best child."""
+    shape = (begin.shape[0], members.shape[0])
+    feature, gain = np.zeros(shape, dtype=np.int64), np.full(shape, -np.inf)
+    for node, subset in np.ndindex(shape):
+        rows, weights = positions[begin[node] : end[node]], cells[begin[node] : end[node]]
+        g = 0
+        while n_children := int(tree.n_children[g]):
+            if tree.tile[g] >= 0:
+                child_codes = tiles[subset, tree.tile[g], :, :n_children].T
+            else:
+                child_codes = codes[members[subset, tree.begin[g] : tree.end[g]]]
+            total = sum(weights.tolist())
+            gains = [
+                best_split(histogram(child[rows], weights), total, count_bits, min_leaf).gain for child in child_codes
+            ]
+            gain[node, subset] = max(gains)
+            g = int(tree.first_child[g]) + int(np.argmax(gains))
+        feature[node, subset] = members[subset, tree.begin[g]]
+    return feature, gain
+
+
+def correlate(codes: U8, weight: I16) -> I64:
+    """Sum over rows of code times weight, for each feature."""
+    return codes.astype(np.int64) @ weight.astype(np.int64)
+
+
+# --- predict ---
+
+
+def predict(
+    table: Table,
+    columns: I64,
+    first: I64,
+    output: I64,
+    feature: I32,
+    threshold: F64,
+    missing_left: U8,
+    left: I32,
+    value: F64,
+    out: F64,
+) -> F64:
+    """Scores with every tree's value added, tree after tree."""
+    out = out.copy()
+    for tree, score in enumerate(output.tolist()):
+        base = int(first[tree])
+        for row in range(table.shape[0]):
+            k = base
+            while feature[k] >= 0:
+                x = float(table[row, columns[feature[k]]])
+                is_left = bool(missing_left[k]) if np.isnan(x) else x <= threshold[k]
+                k = base + int(left[k]) + (0 if is_left else 1)
+            out[score, row] += value[k]
+    return out

@@ -1,0 +1,123 @@
+"""What kernel tests draw: pools, tables of any layout, rows divided into nodes, and arguments to refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from gtgbm import _core
+from gtgbm.arrays import CELLS, I32, I64, LANES, U8, Table
+
+FLOATS = (np.float32, np.float64)
+INTEGERS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
+
+seeds = st.integers(0, 2**32 - 1)
+pools = st.builds(_core.Pool, st.sampled_from([1, 2, 3]))
+
+# Below 60,000 steps of work a pool does not wake its threads, so some tables must be large.
+table_rows = st.one_of(st.integers(1, 60), st.sampled_from([1, 2, 257, 513, 1000, 6000]))
+level_rows = st.sampled_from([1, 2, 3, 17, 60, 60, 257, 1000, 35_000])
+
+
+def lay_out(table: Table, layout: str) -> Table:
+    """Equal table in another memory layout."""
+    n, m = table.shape
+    if layout == "strided":
+        wide = np.zeros((2 * n, 3 * m), dtype=table.dtype)
+        wide[::2, ::3] = table
+        return wide[::2, ::3]
+    if layout == "reversed":
+        return np.ascontiguousarray(table[::-1, ::-1])[::-1, ::-1]
+    if layout == "transposed strided":
+        return lay_out(table.T, "strided").T
+    laid: Table = np.array(table, order="F" if layout == "F" else "C")
+    laid.flags.writeable = layout != "read-only"
+    return laid
+
+
+@st.composite
+def tables(draw: st.DrawFn, dtypes: Sequence[type[np.number[Any]]] = FLOATS + INTEGERS) -> Table:
+    """Draw a table: few distinct values (ties, constant columns) or many, NaN and infinities, any layout."""
+    dtype = np.dtype(draw(st.sampled_from(dtypes)))
+    rng = np.random.default_rng(draw(seeds))
+    shape = draw(table_rows), draw(st.integers(1, 20))
+    table = _values(draw, dtype, rng, shape)
+    if dtype.kind == "f":
+        table[rng.random(shape) < draw(st.sampled_from([0.0, 0.3, 1.0]))] = draw(
+            st.sampled_from([np.nan, np.nan, np.inf, -np.inf])
+        )
+    layouts = ["C", "F", "strided", "reversed", "transposed strided", "read-only"]
+    return lay_out(table, draw(st.sampled_from(layouts)))
+
+
+def _values(draw: st.DrawFn, dtype: np.dtype[Any], rng: np.random.Generator, shape: tuple[int, int]) -> Table:
+    if dtype.kind == "f":
+        if draw(st.booleans()):
+            return rng.normal(size=shape).astype(dtype)
+        element = st.floats(width=32 if dtype.itemsize == 4 else 64)
+    else:
+        limits = np.iinfo(dtype)
+        if draw(st.booleans()):
+            return rng.integers(limits.min, limits.max, shape, dtype=dtype.type, endpoint=True)
+        element = st.integers(int(limits.min), int(limits.max))
+    palette = np.array(draw(st.lists(element, min_size=1, max_size=6)), dtype=dtype)
+    return palette[rng.integers(len(palette), size=shape)]
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Rows of a tree level: node k owns ``rows[begin[k]:end[k]]``, with cells in the same order."""
+
+    rows: I32
+    cells: I64
+    begin: I64
+    end: I64
+    count_bits: int
+
+    @property
+    def total(self) -> I64:
+        """Cell sum of each node."""
+        sums = [self.cells[b:e].sum() for b, e in zip(self.begin, self.end, strict=True)]
+        return np.array(sums, dtype=np.int64)
+
+
+@st.composite
+def nodes_of(draw: st.DrawFn, n: int, gradient: int = 8) -> Nodes:
+    """Divide some of n rows, in random order, into nodes, a few of them empty."""
+    rng = np.random.default_rng(draw(seeds))
+    rows = rng.permutation(n)[: draw(st.sampled_from([n, n, (n + 1) // 2]))].astype(np.int32)
+    cuts = np.sort(rng.integers(0, rows.shape[0], draw(st.integers(0, 14)), endpoint=True))
+    edges = np.concatenate([[0], cuts, [rows.shape[0]]]).astype(np.int64)
+    count_bits = n.bit_length()
+    cells = rng.integers(-gradient, gradient, rows.shape[0], endpoint=True) * 2**count_bits + 1
+    return Nodes(rows, cells, edges[:-1].copy(), edges[1:].copy(), count_bits)
+
+
+@st.composite
+def tiles(draw: st.DrawFn, n: int) -> tuple[U8, I32]:
+    """Draw codes (tiles, n, 8) and bins of the columns: all missing, constant, few bins or the most there are."""
+    rng = np.random.default_rng(draw(seeds))
+    n_bins = np.array(draw(st.lists(st.sampled_from([0, 1, 2, 7, 64, 255]), min_size=1, max_size=20)), np.int32)
+    n_tiles = -(-n_bins.shape[0] // LANES)
+    codes = np.zeros((n_tiles, n, LANES), dtype=np.uint8)
+    missing = draw(st.sampled_from([0.0, 0.2]))
+    for c, bins in enumerate(n_bins.tolist()):
+        column = rng.integers(0, max(bins, 1), n)
+        is_missing = rng.random(n) < (missing if bins else 1.0)
+        codes[c // LANES, :, c % LANES] = np.where(is_missing, CELLS - 1, column)
+    return codes, n_bins
+
+
+def assert_refused(kernel: Callable[..., object], good: Sequence[object], bad: dict[str, dict[int, object]]) -> None:
+    """Check that a kernel takes the good arguments, and raises ValueError for each set of replacements."""
+    kernel(*good)
+    for what, replacements in bad.items():
+        arguments = [replacements.get(position, argument) for position, argument in enumerate(good)]
+        with pytest.raises(ValueError, match=r":"):
+            kernel(*arguments)
+            pytest.fail(f"accepted: {what}")

@@ -1,0 +1,241 @@
+"""Histogram kernels against their twins; sums over rows are exact, so most comparisons are of equal bits."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gtgbm import _core
+from gtgbm.arrays import CELLS, F64, I32, I64, LANES, U8
+from tests import reference
+from tests.strategies import Nodes, assert_refused, level_rows, nodes_of, pools, seeds, tiles
+
+Level = tuple[U8, I32, Nodes]
+
+
+def levels(gradient: int = 8) -> st.SearchStrategy[Level]:
+    """Draw codes, bins of the columns, and nodes."""
+    return level_rows.flatmap(
+        lambda n: st.tuples(tiles(n), nodes_of(n, gradient)).map(lambda drawn: (*drawn[0], drawn[1]))
+    )
+
+
+def untouched(*shape: int) -> I64:
+    return np.full(shape, 77, dtype=np.int64)
+
+
+def build(pool: _core.Pool, codes: U8, nodes: Nodes) -> I64:
+    """Histograms of all nodes, node k's in slot k."""
+    hist = untouched(nodes.begin.shape[0], codes.shape[0], LANES, CELLS)
+    slots = np.arange(nodes.begin.shape[0])
+    _core.build_histograms(
+        pool, codes, nodes.rows, nodes.cells, nodes.begin, nodes.end, slots, 0, codes.shape[0], hist
+    )
+    return hist
+
+
+def scan(
+    pool: _core.Pool, hist: I64, n_bins: I32, slot: I64, nodes: Nodes, min_leaf: int
+) -> tuple[F64, I32, I32]:
+    shape = (slot.shape[0], n_bins.shape[0])
+    gain, bin, side = np.full(shape, 77.0), np.full(shape, 77, np.int32), np.full(shape, 77, np.int32)
+    total, bits = nodes.total[slot], nodes.count_bits
+    _core.scan_histograms(pool, hist, n_bins, slot, total, bits, min_leaf, gain, bin, side)
+    return gain, bin, side
+
+
+@given(pools, levels(2**20), seeds)
+def test_build_histograms(pool: _core.Pool, level: Level, seed: int) -> None:
+    codes, _, nodes = level
+    rng = np.random.default_rng(seed)
+    n_nodes, n_tiles = nodes.begin.shape[0], codes.shape[0]
+    slot = rng.permutation(n_nodes + 2)[:n_nodes]
+    first, last = np.sort(rng.integers(0, n_tiles, 2, endpoint=True)).tolist()
+    hist = untouched(n_nodes + 2, n_tiles + 1, LANES, CELLS)
+    ranges = (nodes.rows, nodes.cells, nodes.begin, nodes.end, slot, first, last)
+    expected = reference.build_histograms(codes, *ranges, hist)
+    _core.build_histograms(pool, codes, *ranges, hist)
+    np.testing.assert_array_equal(hist, expected)
+
+
+@given(pools, levels(2**20), seeds)
+def test_a_parent_is_the_sum_of_its_children(pool: _core.Pool, level: Level, seed: int) -> None:
+    codes, _, nodes = level
+    whole = Nodes(nodes.rows, nodes.cells, nodes.begin[:1], nodes.end[-1:], nodes.count_bits)
+    children = build(pool, codes, nodes)
+    parent = build(pool, codes, whole)
+    np.testing.assert_array_equal(parent[0], children.sum(axis=0))
+    # Nor does the order of the rows matter.
+    order = np.random.default_rng(seed).permutation(nodes.rows.shape[0])
+    mixed = Nodes(nodes.rows[order], nodes.cells[order], whole.begin, whole.end, nodes.count_bits)
+    np.testing.assert_array_equal(parent, build(pool, codes, mixed))
+
+
+@given(pools, levels(2**20), seeds)
+def test_subtract_histograms(pool: _core.Pool, level: Level, seed: int) -> None:
+    codes, _, nodes = level
+    rng = np.random.default_rng(seed)
+    n_nodes, n_tiles = nodes.begin.shape[0], codes.shape[0]
+    hist = np.concatenate([build(pool, codes, nodes), untouched(n_nodes, n_tiles, LANES, CELLS)])
+    parents = rng.integers(-(2**60), 2**60, (3, n_tiles + 1, LANES, CELLS))
+    known = int(rng.integers(0, n_tiles, endpoint=True))
+    sibling, slot = rng.permutation(n_nodes), n_nodes + rng.permutation(n_nodes)
+    arguments = (parents, rng.integers(0, 3, n_nodes), sibling, slot, known)
+    expected = reference.subtract_histograms(*arguments, hist)
+    _core.subtract_histograms(pool, *arguments, hist)
+    np.testing.assert_array_equal(hist, expected)
+
+
+@given(pools, levels())
+def test_a_subtracted_sibling_is_the_built_one(pool: _core.Pool, level: Level) -> None:
+    codes, _, nodes = level
+    middle = int(nodes.begin[-1])
+    two = Nodes(nodes.rows, nodes.cells, np.array([0, middle]), np.array([middle, nodes.rows.shape[0]]), 20)
+    whole = Nodes(nodes.rows, nodes.cells, nodes.begin[:1], nodes.end[-1:], 20)
+    hist = build(pool, codes, two)
+    expected = hist[1].copy()
+    zero, one = np.array([0]), np.array([1])
+    _core.subtract_histograms(pool, build(pool, codes, whole), zero, zero, one, codes.shape[0], hist)
+    np.testing.assert_array_equal(hist[1], expected)
+
+
+@given(pools, levels(), st.sampled_from([1, 2, 5]), seeds)
+def test_scan_histograms(pool: _core.Pool, level: Level, min_leaf: int, seed: int) -> None:
+    codes, n_bins, nodes = level
+    hist = build(pool, codes, nodes)
+    slot = np.random.default_rng(seed).permutation(nodes.begin.shape[0])
+    gain, bin, side = scan(pool, hist, n_bins, slot, nodes, min_leaf)
+    exact = nodes.rows.shape[0] <= 60  # then every product of the comparison fits into a double
+    for (k, c), found in np.ndenumerate(gain):
+        cells = hist[slot[k], c // LANES, c % LANES, : n_bins[c]]
+        total = int(nodes.total[slot[k]])
+        best = reference.best_split(cells, total, nodes.count_bits, min_leaf)
+        if exact or best.bin < 0:
+            assert (found, bin[k, c], side[k, c]) == best
+        else:
+            # Rounding may choose between splits that are as good as equal, but nothing worse.
+            np.testing.assert_allclose(found, best.gain, rtol=1e-12)
+            chosen = (int(bin[k, c]), int(side[k, c]))
+            np.testing.assert_allclose(reference.gain_of(cells, chosen, total, nodes.count_bits), found, rtol=1e-12)
+
+
+@given(pools, levels(2**20), seeds)
+def test_pair_histograms(pool: _core.Pool, level: Level, seed: int) -> None:
+    codes, n_bins, nodes = level
+    # Pairs read single columns, here the first lane of each tile.
+    columns = np.ascontiguousarray(codes[:, :, 0])
+    rng = np.random.default_rng(seed)
+    column = rng.integers(0, columns.shape[0], nodes.begin.shape[0])
+    hist = untouched(column.shape[0], CELLS)
+    arguments = (columns, column, nodes.rows, nodes.cells, nodes.begin, nodes.end)
+    _core.build_pair_histograms(pool, *arguments, hist)
+    np.testing.assert_array_equal(hist, reference.build_pair_histograms(*arguments))
+
+    bins = n_bins[column * LANES]
+    gain, bin, side = np.empty(len(bins)), np.empty(len(bins), np.int32), np.empty(len(bins), np.int32)
+    _core.scan_pair_histograms(pool, hist, bins, nodes.total, nodes.count_bits, 1, gain, bin, side)
+    # The same columns as lanes of tiles: both kernels must agree to the bit.
+    tile_hist = np.zeros((column.shape[0], 1, LANES, CELLS), dtype=np.int64)
+    tile_hist[:, 0, 0] = hist
+    for k in range(len(bins)):
+        found = scan(pool, tile_hist, bins[k : k + 1], np.array([k]), nodes, 1)
+        assert (gain[k], bin[k], side[k]) == tuple(part[0, 0] for part in found)
+
+
+def scan_one(cells: list[tuple[int, int]], missing: tuple[int, int], min_leaf: int = 1) -> reference.Split:
+    """Best split of one column given as (gradient sum, rows) of each bin."""
+    packed = np.zeros((1, CELLS), dtype=np.int64)
+    for b, (gradient, rows) in enumerate([*cells, missing]):
+        packed[0, b if b < len(cells) else CELLS - 1] = gradient * 2**16 + rows
+    gain, bin, side = np.empty(1), np.empty(1, np.int32), np.empty(1, np.int32)
+    n_bins, total = np.array([len(cells)], np.int32), packed.sum(axis=1)
+    _core.scan_pair_histograms(_core.Pool(1), packed, n_bins, total, 16, min_leaf, gain, bin, side)
+    return reference.Split(float(gain[0]), int(bin[0]), int(side[0]))
+
+
+def test_known_splits() -> None:
+    none = (0, 0)
+    # Means -1 and 1 on two rows each: the squared error falls from 4 to 0.
+    assert scan_one([(-2, 2), (2, 2)], none) == (4.0, 0, reference.UNSEEN)
+    assert scan_one([(-2, 2), none, (2, 2)], none) == (4.0, 0, reference.UNSEEN), "ties to the lower bin"
+    assert scan_one([(-2, 2), (2, 2)], none, min_leaf=3).bin == -1
+    assert scan_one([(0, 2), (0, 2)], none) == (-np.inf, -1, reference.UNSEEN), "no gain is no split"
+    assert scan_one([(3, 3)], none).bin == -1, "a constant column"
+    assert scan_one([], (3, 3)).bin == -1, "a column without a value"
+    # Missing values go where they fit, and may be a side of their own.
+    assert scan_one([(-2, 2), (2, 2)], (2, 2))[1:] == (0, reference.RIGHT)
+    assert scan_one([(-2, 2), (2, 2)], (-2, 2))[1:] == (0, reference.LEFT)
+    assert scan_one([(-2, 2), (-2, 2)], (4, 2))[1:] == (1, reference.RIGHT)
+
+
+def test_wrong_shapes_are_refused() -> None:
+    pool, i32, i64 = _core.Pool(2), np.int32, np.int64
+    codes, rows, cells = np.zeros((2, 4, LANES), np.uint8), np.arange(4, dtype=i32), np.ones(4, i64)
+    begin, end, slot = np.array([0, 2]), np.array([2, 4]), np.array([1, 0])
+    hist = np.zeros((2, 2, LANES, CELLS), i64)
+    few_codes = np.zeros((2, 3, LANES), np.uint8)
+    ranges: dict[str, dict[int, object]] = {
+        "cells": {3: cells[:3].copy()},
+        "one end": {5: end[:1].copy()},
+        "before": {4: np.array([-1, 2])},
+        "beyond": {5: np.array([2, 5])},
+        "backwards": {4: np.array([3, 2])},
+        "more rows than codes": {1: few_codes},
+    }
+    bad: dict[str, dict[int, object]] = {
+        "lanes": {1: np.zeros((2, 4, 4), np.uint8)},
+        "slots": {6: slot[:1].copy()},
+        "slot": {6: np.array([0, 2])},
+        "first tile": {7: -1},
+        "tiles backwards": {7: 2, 8: 1},
+        "last tile": {8: 3},
+        "few tiles": {9: np.zeros((2, 1, LANES, CELLS), i64)},
+        "few lanes": {9: np.zeros((2, 2, 4, CELLS), i64)},
+        "few cells": {9: np.zeros((2, 2, LANES, 255), i64)},
+    }
+    good = (pool, codes, rows, cells, begin, end, slot, 0, 2, hist)
+    assert_refused(_core.build_histograms, good, {**ranges, **bad})
+    zero = np.array([0])
+    bad = {
+        "parents' tiles": {1: hist[:, :1].copy()},
+        "parents' cells": {1: np.zeros((2, 2, LANES, 255), i64)},
+        "parent": {2: np.array([2])},
+        "sibling": {3: np.array([-1])},
+        "slot": {4: np.array([2])},
+        "lengths": {3: slot},
+        "tiles": {5: 3},
+    }
+    assert_refused(_core.subtract_histograms, (pool, hist, zero, zero, np.array([1]), 2, hist), bad)
+    n_bins, total = np.full(9, 2, i32), np.full(2, 4, i64)
+    gain, ints = np.zeros((2, 9)), np.zeros((2, 9), i32)
+    bad = {
+        "columns": {2: np.full(17, 2, i32)},
+        "slot": {3: np.array([0, 2])},
+        "total": {4: total[:1].copy()},
+        "gain": {7: gain.T.copy()},
+        "bin": {8: ints[:, :8].copy()},
+        "missing side": {9: ints[:1].copy()},
+        "hist": {1: np.zeros((2, 2, LANES, 255), i64)},
+    }
+    assert_refused(_core.scan_histograms, (pool, hist, n_bins, slot, total, 4, 1, gain, ints, ints.copy()), bad)
+    single, pair_hist = np.zeros((2, 4), np.uint8), np.zeros((2, CELLS), i64)
+    pair_ranges = {
+        what: {k + (k >= 2): value for k, value in change.items()}
+        for what, change in ranges.items()
+        if what != "more rows than codes"
+    }
+    bad = {
+        "more rows than codes": {1: np.zeros((2, 3), np.uint8)},
+        "column": {2: np.array([0, 2])},
+        "columns": {2: np.array([0])},
+        "pairs": {7: pair_hist[:1].copy()},
+        "few cells": {7: np.zeros((2, 255), i64)},
+    }
+    good_pairs = (pool, single, slot, rows, cells, begin, end, pair_hist)
+    assert_refused(_core.build_pair_histograms, good_pairs, {**pair_ranges, **bad})
+    one_long: dict[int, object] = {2: np.zeros(1, i32), 3: np.zeros(1, i64), 6: np.zeros(1)}
+    bad = {f"array {k}": {k: one_long.get(k, np.zeros(1, i32))} for k in (2, 3, 6, 7, 8)}
+    bad["few cells"] = {1: np.zeros((2, 255), i64)}
+    outputs = (np.zeros(2), np.zeros(2, i32), np.zeros(2, i32))
+    assert_refused(_core.scan_pair_histograms, (pool, pair_hist, n_bins[:2], total, 4, 1, *outputs), bad)

@@ -1,0 +1,136 @@
+"""Pools of threads: the same result for every size, in several Python threads at once, and across a fork."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from gtgbm import _core
+from gtgbm.arrays import I64
+
+CODES = np.random.default_rng(0).integers(0, 256, (256, 4000), dtype=np.uint8)
+WEIGHT = np.random.default_rng(1).integers(-1000, 1000, 4000).astype(np.int16)
+EXPECTED = CODES.astype(np.int64) @ WEIGHT.astype(np.int64)
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+
+
+def work(pool: _core.Pool) -> I64:
+    """Half a million steps in several tasks: enough for a pool to wake its threads."""
+    out = np.zeros(CODES.shape[0], dtype=np.int64)
+    _core.correlate(pool, CODES, WEIGHT, out)
+    return out
+
+
+def n_threads() -> int:
+    """Threads of this process, as the system counts them."""
+    return len(os.listdir("/proc/self/task"))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 8])
+def test_every_size_gives_the_same(size: int) -> None:
+    pool = _core.Pool(size)
+    assert pool.size == size
+    for _ in range(50):
+        np.testing.assert_array_equal(work(pool), EXPECTED)
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_pool_has_a_thread(size: int) -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        _core.Pool(size)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="counts threads in /proc")
+def test_threads_start_when_needed_and_end_with_the_pool() -> None:
+    before = n_threads()
+    pool = _core.Pool(4)
+    small = np.zeros(1, dtype=np.int64)
+    _core.correlate(pool, CODES[:1], WEIGHT, small)
+    assert n_threads() == before
+    work(pool)
+    assert n_threads() == before + 3
+    del pool
+    gc.collect()
+    assert n_threads() == before
+
+
+def test_many_pools_in_many_threads() -> None:
+    results: list[bool] = []
+
+    def use_own_pool(size: int) -> None:
+        for _ in range(10):
+            pool = _core.Pool(size)
+            results.extend(np.array_equal(work(pool), EXPECTED) for _ in range(5))
+
+    threads = [threading.Thread(target=use_own_pool, args=(size,)) for size in (1, 2, 3, 4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [True] * 200
+
+
+def exit_code_of_child(run: Callable[[], bool]) -> int:
+    """Exit code of a forked child that runs something; a child that hangs is ended by a signal."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        # No exception may leave the child: it would go on as a second pytest.
+        try:
+            os._exit(0 if run() else 1)
+        finally:
+            os._exit(2)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def works(pool: _core.Pool) -> bool:
+    return np.array_equal(work(pool), EXPECTED)
+
+
+@needs_fork
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("used_before", [False, True])
+def test_a_pool_works_in_a_forked_child(used_before: bool) -> None:
+    pool = _core.Pool(3)
+    assert not used_before or works(pool)
+    assert exit_code_of_child(lambda: works(pool) and works(pool)) == 0
+    assert works(pool), "the parent's threads are still there"
+
+
+@needs_fork
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_can_use_a_pool_of_its_own() -> None:
+    pool = _core.Pool(3)
+    assert works(pool)
+    assert exit_code_of_child(lambda: works(_core.Pool(3))) == 0
+
+
+@needs_fork
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_can_drop_the_pool() -> None:
+    """Threads that wait in the parent must not keep the child's copy of the pool from ending."""
+    pools = [_core.Pool(3)]
+    assert works(pools[0])
+    time.sleep(0.05)  # so that they are asleep
+
+    def drop_and_go_on() -> bool:
+        own = _core.Pool(3)
+        good = works(own)
+        pools.clear()
+        gc.collect()
+        # Nor may dropping it touch the child's own threads.
+        good = good and works(own)
+        del own
+        gc.collect()
+        return good
+
+    assert exit_code_of_child(drop_and_go_on) == 0
+    assert works(pools[0])
