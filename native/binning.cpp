@@ -139,7 +139,7 @@ void encode(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<con
     require(static_cast<int64_t>(out.shape(1)) == n && static_cast<int64_t>(out.shape(0)) * lanes >= m,
             "encode: out must have shape (tiles, rows, lanes)");
     require(thresholds.shape(0) == columns.shape(0) && n_thresholds.shape(0) == columns.shape(0) &&
-                width < kCells,
+                width < kCells - 1,
             "encode: one row of at most 254 thresholds per column");
     require_below(columns, static_cast<int64_t>(any.shape(1)), "encode: column out of range");
     for (int64_t c = 0; c < m; ++c)
@@ -203,7 +203,7 @@ void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, int leve
         for_each_sampled_column(pool, table, rows, [&](int64_t c, const double* values, int) {
             double sorted[kSorted];
             double edges[kCells];
-            const int64_t step = std::max<int64_t>(1, n / kSorted);
+            const int64_t step = std::max<int64_t>(1, blocks_of(n, kSorted));
             int64_t taken = 0;
             for (int64_t i = 0; i < n && taken < kSorted; i += step) sorted[taken++] = values[i];
             taken = drop_nan(sorted, taken);

@@ -74,8 +74,8 @@ class BestThreshold {
 };
 
 // The best split of one column at one node. Empty cells give the partition of the cell before them, so they
-// are dropped first: small nodes have far fewer occupied cells than bins. Ties go to the lower bin, then to
-// missing values on the right.
+// are dropped first: small nodes have far fewer occupied cells than bins. Ties go to missing values on the
+// right, then to the lower bin.
 inline Split best_split(const int64_t* cells, int n_bins, int64_t total, CellFormat format, int64_t min_leaf) {
     BestThreshold best(total, format, min_leaf);
     if (best.too_small()) return {};

@@ -22,6 +22,7 @@ void require_shape(const GroupShape& shape, int64_t size) {
                     shape.end.data()[g] <= size,
                 "group shape: positions outside the subset");
         require(children >= 0 && children <= kLanes, "group shape: at most 8 children");
+        require(children <= shape.end.data()[g] - shape.begin.data()[g], "group shape: more children than features");
         // Children come after their parent, so descending always ends.
         require(children == 0 || (first > static_cast<int64_t>(g) &&
                                   first + children <= static_cast<int64_t>(groups)),
@@ -258,8 +259,12 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
     require(n_codes >= 2 && n_codes <= kCells, "search_groups: n_codes must be in 2 .. 256");
     require(static_cast<int64_t>(tiles.shape(0)) == p && static_cast<int64_t>(tiles.shape(2)) == m,
             "search_groups: tiles must have shape (subsets, tiles, rows, width)");
+    require(*std::max_element(shape.tile.data(), shape.tile.data() + shape.tile.shape(0)) <
+                static_cast<int64_t>(tiles.shape(1)),
+            "search_groups: tile out of range");
     require(cells.shape(0) == positions.shape(0) && end.shape(0) == begin.shape(0),
             "search_groups: positions and cells must have the same length");
+    require(positions.shape(0) <= codes.shape(1), "search_groups: more positions than test rows");
     require(static_cast<int64_t>(feature.shape(0)) == nodes && static_cast<int64_t>(feature.shape(1)) == p &&
                 static_cast<int64_t>(gain.shape(0)) == nodes && static_cast<int64_t>(gain.shape(1)) == p,
             "search_groups: outputs must have shape (nodes, subsets)");

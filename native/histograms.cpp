@@ -45,6 +45,7 @@ void build_histograms(Pool& pool, Array<const uint8_t, 3> codes, Array<const int
     require_hist(hist, last_tile);
     require_below(slot, static_cast<int64_t>(hist.shape(0)), "build_histograms: slot out of range");
     require(slot.shape(0) == begin.shape(0), "build_histograms: one slot per job");
+    require(rows.shape(0) <= codes.shape(1), "build_histograms: more rows than codes");
     require(codes.shape(2) == kLanes && 0 <= first_tile && first_tile <= last_tile &&
                 last_tile <= static_cast<int64_t>(codes.shape(0)),
             "build_histograms: codes must have shape (tiles, rows, 8)");
@@ -118,6 +119,7 @@ void build_pair_histograms(Pool& pool, Array<const uint8_t, 2> codes, Array<cons
     require(column.shape(0) == begin.shape(0) && hist.shape(0) == begin.shape(0) && hist.shape(1) == kCells,
             "build_pair_histograms: hist must have shape (pairs, 256)");
     require_below(column, static_cast<int64_t>(codes.shape(0)), "build_pair_histograms: column out of range");
+    require(rows.shape(0) <= codes.shape(1), "build_pair_histograms: more rows than codes");
     pool.run(static_cast<int64_t>(begin.shape(0)), total_rows(begin, end) * 3, [&](int64_t pair, int) {
         int64_t* out = hist.data() + pair * kCells;
         std::memset(out, 0, kCells * sizeof(int64_t));

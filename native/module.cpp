@@ -41,7 +41,7 @@ NB_MODULE(_core, m) {
     kernel(m, "logistic_residuals", &logistic_residuals);
     kernel(m, "fixed_point_sum", &fixed_point_sum);
     kernel(m, "max_abs", &max_abs);
-    m.def("pack_cells", &pack_cells);
+    m.def("pack_cells", &pack_cells, nb::arg().noconvert(), nb::arg(), nb::arg(), nb::arg().noconvert());
     kernel(m, "leaf_sums", &leaf_sums);
     kernel(m, "add_to_leaves", &add_to_leaves);
     kernel(m, "build_histograms", &build_histograms);

@@ -28,6 +28,7 @@ void partition_rows(Pool& pool, Array<const uint8_t, 3> codes, Array<const int64
     const int64_t n = static_cast<int64_t>(codes.shape(1)), n_rows = static_cast<int64_t>(rows.shape(0));
     const int64_t splits = static_cast<int64_t>(column.shape(0));
     require(codes.shape(2) == kLanes, "partition_rows: codes must have shape (tiles, rows, 8)");
+    require(n_rows <= n, "partition_rows: more rows than codes");
     require(cells.shape(0) == rows.shape(0) && row_scratch.shape(0) == 2 && row_scratch.shape(1) == rows.shape(0) &&
                 cell_scratch.shape(0) == 2 && cell_scratch.shape(1) == rows.shape(0),
             "partition_rows: cells and scratch must be as long as rows");
