@@ -38,8 +38,7 @@ def encode(table: Table, columns: I64, thresholds: F64, n_thresholds: I32, out: 
 
 def find_infinities(table: Table) -> Bool:
     """Whether a column holds an infinity."""
-    infinite: Bool = np.isinf(table).any(axis=0)
-    return infinite
+    return np.array([np.isinf(column).any() for column in table.T], dtype=np.bool_)
 
 
 def minmax_values(table: Table, rows: I64) -> U16:
@@ -114,7 +113,15 @@ def histogram(codes: U8, cells: I64) -> I64:
 
 
 def build_histograms(
-    codes: U8, rows: I32, cells: I64, begin: I64, end: I64, slot: I64, first_tile: int, last_tile: int, hist: I64
+    codes: U8,
+    rows: I32,
+    cells: I64,
+    begin: I64,
+    end: I64,
+    slot: I64,
+    first_tile: int,
+    last_tile: int,
+    hist: I64,
 ) -> I64:
     """Histograms of row ranges, job k's in slot[k], for some tiles."""
     hist = hist.copy()
@@ -133,9 +140,7 @@ def subtract_histograms(parents: I64, parent: I64, sibling: I64, slot: I64, n_ti
     return hist
 
 
-def build_pair_histograms(
-    codes: U8, column: I64, rows: I32, cells: I64, begin: I64, end: I64
-) -> I64:
+def build_pair_histograms(codes: U8, column: I64, rows: I32, cells: I64, begin: I64, end: I64) -> I64:
     """Histogram of one column over one row range, for each pair."""
     pairs = zip(column.tolist(), begin.tolist(), end.tolist(), strict=True)
     hists = [histogram(codes[c, rows[b:e]], cells[b:e]) for c, b, e in pairs]
@@ -153,18 +158,21 @@ class Split(NamedTuple):
 def gain_of(cells: I64, split: tuple[int, int], total: int, count_bits: int) -> float:
     """Fall of the squared error by the split (bin, side of missing values), -inf if a side is empty."""
     n, g = total & ((1 << count_bits) - 1), total >> count_bits
-    left = sum(cells[: split[0] + 1].tolist())
+    left: int = sum(cells[: split[0] + 1].tolist())
     if split[1] == LEFT:
         left += total - sum(cells.tolist())
     n_left, g_left = left & ((1 << count_bits) - 1), left >> count_bits
     if n_left in (0, n):
         return -np.inf
-    # Whole numbers until the division: equal splits are really equal.
-    return (g_left * n - g * n_left) ** 2 / (n_left * (n - n_left)) / n
+    d = g_left * n - g * n_left
+    return d * d / (n_left * (n - n_left)) / n
 
 
 def best_split(cells: I64, total: int, count_bits: int, min_leaf: int) -> Split:
-    """Best of all bins: first with missing values on the right, then on the left; equals keep the first."""
+    """Best of all bins: first with missing values on the right, then on the left; equals keep the first.
+
+    Python's integers do not round, so equal splits are really equal.
+    """
     n = total & ((1 << count_bits) - 1)
     best, best_fraction = Split(-np.inf, -1, UNSEEN), (0, 1)
     missing = total - sum(cells.tolist())
@@ -232,7 +240,8 @@ def codes_by_width(sums: I64, n_codes: int) -> U8:
     """Codes of equal width, in single precision as the kernel computes them."""
     above = (sums - sums.min()).astype(np.float32)
     scaled = above * (np.float32(n_codes) / (above.max() + np.float32(1.0)))
-    return np.minimum(scaled, np.float32(n_codes - 1)).astype(np.uint8)
+    codes: U8 = np.minimum(scaled, np.float32(n_codes - 1)).astype(np.uint8)
+    return codes
 
 
 def build_group_codes(
@@ -276,7 +285,8 @@ def search_groups(
                 child_codes = codes[members[subset, tree.begin[g] : tree.end[g]]]
             total = sum(weights.tolist())
             gains = [
-                best_split(histogram(child[rows], weights), total, count_bits, min_leaf).gain for child in child_codes
+                best_split(histogram(child[rows], weights), total, count_bits, min_leaf).gain
+                for child in child_codes
             ]
             gain[node, subset] = max(gains)
             g = int(tree.first_child[g]) + int(np.argmax(gains))

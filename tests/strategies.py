@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import strategies as st
 
 from gtgbm import _core
@@ -100,9 +99,11 @@ def nodes_of(draw: st.DrawFn, n: int, gradient: int = 8) -> Nodes:
 
 @st.composite
 def tiles(draw: st.DrawFn, n: int) -> tuple[U8, I32]:
-    """Draw codes (tiles, n, 8) and bins of the columns: all missing, constant, few bins or the most there are."""
+    """Draw codes (tiles, n, 8) and numbers of bins: none (all missing), one, few, or the most there are."""
     rng = np.random.default_rng(draw(seeds))
-    n_bins = np.array(draw(st.lists(st.sampled_from([0, 1, 2, 7, 64, 255]), min_size=1, max_size=20)), np.int32)
+    n_bins = np.array(
+        draw(st.lists(st.sampled_from([0, 1, 2, 7, 64, 255]), min_size=1, max_size=20)), np.int32
+    )
     n_tiles = -(-n_bins.shape[0] // LANES)
     codes = np.zeros((n_tiles, n, LANES), dtype=np.uint8)
     missing = draw(st.sampled_from([0.0, 0.2]))
@@ -113,11 +114,17 @@ def tiles(draw: st.DrawFn, n: int) -> tuple[U8, I32]:
     return codes, n_bins
 
 
-def assert_refused(kernel: Callable[..., object], good: Sequence[object], bad: dict[str, dict[int, object]]) -> None:
+def assert_refused(
+    kernel: Callable[..., object], good: Sequence[object], bad: Mapping[str, Mapping[int, object]]
+) -> None:
     """Check that a kernel takes the good arguments, and raises ValueError for each set of replacements."""
     kernel(*good)
+    accepted = []
     for what, replacements in bad.items():
         arguments = [replacements.get(position, argument) for position, argument in enumerate(good)]
-        with pytest.raises(ValueError, match=r":"):
+        try:
             kernel(*arguments)
-            pytest.fail(f"accepted: {what}")
+        except ValueError:
+            continue
+        accepted.append(what)
+    assert not accepted

@@ -94,7 +94,7 @@ def test_tied_values_fill_bins_roughly_equally(
 def test_a_frequent_value_leaves_the_other_bins_fine(
     pool: _core.Pool, seed: int, n: int, max_bins: int, zeros: int
 ) -> None:
-    others = np.random.default_rng(seed).permutation(n) + 1.0
+    others = np.random.default_rng(seed).permutation(n).astype(np.float64) + 1.0
     values = np.concatenate([others, np.zeros(n * zeros)])
     thresholds, n_thresholds = find_thresholds(pool, values[None, :], max_bins)
     counts = bin_counts(others, thresholds[0, : n_thresholds[0]])
@@ -192,7 +192,12 @@ def test_wrong_shapes_are_refused() -> None:
     assert_refused(
         _core.gather,
         (pool, table, rows, columns, np.zeros((3, 5))),
-        {"shape": {4: transposed}, "row": {2: row_beyond}, "column": {3: column_beyond}, "dtype": {1: table > 0}},
+        {
+            "shape": {4: transposed},
+            "row": {2: row_beyond},
+            "column": {3: column_beyond},
+            "dtype": {1: table > 0},
+        },
     )
     good = (pool, np.zeros((3, 5)), 4, np.zeros((3, 3)), np.zeros(3, np.int32))
     bad: dict[str, dict[int, object]] = {

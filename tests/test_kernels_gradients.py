@@ -86,7 +86,7 @@ def test_leaf_sums(pool: _core.Pool, drawn: tuple[int, Nodes], seed: int, scale:
 def test_add_to_leaves(pool: _core.Pool, drawn: tuple[int, Nodes], seed: int) -> None:
     n, nodes = drawn
     rng = np.random.default_rng(seed)
-    scores, step = rng.normal(size=n), rng.normal(size=nodes.begin.shape[0])
+    scores, step = rng.normal(size=n), rng.normal(size=len(nodes.begin))
     expected = reference.add_to_leaves(nodes.rows, nodes.begin, nodes.end, step, scores)
     _core.add_to_leaves(pool, nodes.rows, nodes.begin, nodes.end, step, scores)
     np.testing.assert_array_equal(scores, expected)
@@ -109,7 +109,7 @@ def test_wrong_shapes_are_refused() -> None:
         "beyond": {3: np.array([2, 4])},
         "backwards": {2: np.array([0, 3]), 3: np.array([2, 2])},
     }
-    sums = {"values": {4: two}, "out": {6: np.zeros(3, np.int64)}}
+    sums: dict[str, dict[int, object]] = {"values": {4: two}, "out": {6: np.zeros(3, np.int64)}}
     assert_refused(
         _core.leaf_sums, (pool, rows, begin, end, three, 1.0, np.zeros(2, np.int64)), {**ranges, **sums}
     )

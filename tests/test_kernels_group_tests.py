@@ -147,7 +147,12 @@ large_nodes = st.just(2500).flatmap(lambda m: st.tuples(st.just(m), nodes_of(m, 
     st.sampled_from([1, 4]), seeds,
 )  # fmt: skip
 def test_search_groups(
-    pool: _core.Pool, drawn: tuple[int, Groups], rows: tuple[int, Nodes], n_codes: int, min_leaf: int, seed: int
+    pool: _core.Pool,
+    drawn: tuple[int, Groups],
+    rows: tuple[int, Nodes],
+    n_codes: int,
+    min_leaf: int,
+    seed: int,
 ) -> None:
     (d, g), (m, nodes) = drawn, rows
     codes: U8 = feature_values(np.random.default_rng(seed), d, m, n_codes - 1, np.uint8)
@@ -175,7 +180,9 @@ def test_search_finds_the_feature_that_matters() -> None:
     cells = np.where(codes[37] > 30, 100, -100) * 2**11 + 1
     nodes = Nodes(np.arange(m, dtype=np.int32), cells, np.array([0]), np.array([m]), 11)
     g = Groups(np.stack([rng.permutation(d) for _ in range(3)]), np.ones(d, np.int8), divide(d, LANES), LANES)
-    feature, gain = search(_core.Pool(2), build_codes8(_core.Pool(2), codes, g, 64, False), codes, g, 64, nodes, 1)
+    feature, gain = search(
+        _core.Pool(2), build_codes8(_core.Pool(2), codes, g, 64, False), codes, g, 64, nodes, 1
+    )
     assert feature.tolist() == [[37, 37, 37]]
     # The feature explains the gradients wholly.
     q = cells >> 11
@@ -254,7 +261,11 @@ def test_wrong_shapes_are_refused() -> None:
 
 
 def test_wrong_searches_are_refused() -> None:
-    members, tiles, codes = np.tile(np.arange(4), (2, 1)), np.zeros((2, 1, 6, 2), np.uint8), np.zeros((5, 6), np.uint8)
+    members, tiles, codes = (
+        np.tile(np.arange(4), (2, 1)),
+        np.zeros((2, 1, 6, 2), np.uint8),
+        np.zeros((5, 6), np.uint8),
+    )
     positions, cells = np.arange(6, dtype=np.int32), np.ones(6, np.int64)
     begin, end, found = np.array([0, 2, 4]), np.array([2, 4, 6]), np.zeros((3, 2), np.int64)
     rows = (positions, cells, begin, end, 4, 1)

@@ -49,7 +49,7 @@ def scan(
 def test_build_histograms(pool: _core.Pool, level: Level, seed: int) -> None:
     codes, _, nodes = level
     rng = np.random.default_rng(seed)
-    n_nodes, n_tiles = nodes.begin.shape[0], codes.shape[0]
+    n_nodes, n_tiles = len(nodes.begin), codes.shape[0]
     slot = rng.permutation(n_nodes + 2)[:n_nodes]
     first, last = np.sort(rng.integers(0, n_tiles, 2, endpoint=True)).tolist()
     hist = untouched(n_nodes + 2, n_tiles + 1, LANES, CELLS)
@@ -76,7 +76,7 @@ def test_a_parent_is_the_sum_of_its_children(pool: _core.Pool, level: Level, see
 def test_subtract_histograms(pool: _core.Pool, level: Level, seed: int) -> None:
     codes, _, nodes = level
     rng = np.random.default_rng(seed)
-    n_nodes, n_tiles = nodes.begin.shape[0], codes.shape[0]
+    n_nodes, n_tiles = len(nodes.begin), codes.shape[0]
     hist = np.concatenate([build(pool, codes, nodes), untouched(n_nodes, n_tiles, LANES, CELLS)])
     parents = rng.integers(-(2**60), 2**60, (3, n_tiles + 1, LANES, CELLS))
     known = int(rng.integers(0, n_tiles, endpoint=True))
@@ -112,12 +112,14 @@ def test_scan_histograms(pool: _core.Pool, level: Level, min_leaf: int, seed: in
         total = int(nodes.total[slot[k]])
         best = reference.best_split(cells, total, nodes.count_bits, min_leaf)
         if exact or best.bin < 0:
-            assert (found, bin[k, c], side[k, c]) == best
+            assert reference.Split(float(found), int(bin[k, c]), int(side[k, c])) == best
         else:
             # Rounding may choose between splits that are as good as equal, but nothing worse.
             np.testing.assert_allclose(found, best.gain, rtol=1e-12)
             chosen = (int(bin[k, c]), int(side[k, c]))
-            np.testing.assert_allclose(reference.gain_of(cells, chosen, total, nodes.count_bits), found, rtol=1e-12)
+            np.testing.assert_allclose(
+                reference.gain_of(cells, chosen, total, nodes.count_bits), found, rtol=1e-12
+            )
 
 
 @given(pools, levels(2**20), seeds)
@@ -126,7 +128,7 @@ def test_pair_histograms(pool: _core.Pool, level: Level, seed: int) -> None:
     # Pairs read single columns, here the first lane of each tile.
     columns = np.ascontiguousarray(codes[:, :, 0])
     rng = np.random.default_rng(seed)
-    column = rng.integers(0, columns.shape[0], nodes.begin.shape[0])
+    column = rng.integers(0, len(columns), len(nodes.begin))
     hist = untouched(column.shape[0], CELLS)
     arguments = (columns, column, nodes.rows, nodes.cells, nodes.begin, nodes.end)
     _core.build_pair_histograms(pool, *arguments, hist)
@@ -218,7 +220,9 @@ def test_wrong_shapes_are_refused() -> None:
         "missing side": {9: ints[:1].copy()},
         "hist": {1: np.zeros((2, 2, LANES, 255), i64)},
     }
-    assert_refused(_core.scan_histograms, (pool, hist, n_bins, slot, total, 4, 1, gain, ints, ints.copy()), bad)
+    assert_refused(
+        _core.scan_histograms, (pool, hist, n_bins, slot, total, 4, 1, gain, ints, ints.copy()), bad
+    )
     single, pair_hist = np.zeros((2, 4), np.uint8), np.zeros((2, CELLS), i64)
     pair_ranges = {
         what: {k + (k >= 2): value for k, value in change.items()}

@@ -99,7 +99,9 @@ def test_a_known_partition() -> None:
     nodes = Nodes(rows, cells, np.array([0]), np.array([6]), 4)
     column, bin = np.array([10]), np.array([3], dtype=np.int32)
     for missing_left, expected in ((0, [0, 4, 1, 2, 3, 5]), (1, [0, 3, 4, 1, 2, 5])):
-        order, _, stats = partition(_core.Pool(1), codes, column, bin, np.array([missing_left], np.uint8), nodes)
+        order, _, stats = partition(
+            _core.Pool(1), codes, column, bin, np.array([missing_left], np.uint8), nodes
+        )
         assert order.tolist() == expected
         assert stats[0, 0] == 2 + missing_left
 

