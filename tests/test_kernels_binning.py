@@ -169,6 +169,20 @@ def test_minmax_values_span_the_whole_scale() -> None:
     assert out.tolist() == [[0, 32768, 0, 65535], [0, 0, 0, 0], [0, 32768, 0, 65535]]
 
 
+@pytest.mark.parametrize("size", [2, 3])
+def test_threads_have_scratch_space_of_their_own(size: int) -> None:
+    # Long enough for threads to work side by side.
+    table = np.random.default_rng(0).normal(size=(3000, 400))
+    rows = np.arange(3000)
+    serial, parallel = np.empty((2, 400, 3000), dtype=np.uint16)
+    _core.minmax_values(_core.Pool(1), table, rows, serial)
+    expected_codes, pool = rank_codes(_core.Pool(1), table, 64), _core.Pool(size)
+    for _ in range(3):
+        _core.minmax_values(pool, table, rows, parallel)
+        np.testing.assert_array_equal(parallel, serial)
+        np.testing.assert_array_equal(rank_codes(pool, table, 64), expected_codes)
+
+
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
 def test_empty_tables(shape: tuple[int, int]) -> None:
     pool, table, rows = _core.Pool(2), np.zeros(shape), np.arange(shape[0])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -187,6 +188,28 @@ def test_search_finds_the_feature_that_matters() -> None:
     # The feature explains the gradients wholly.
     q = cells >> 11
     np.testing.assert_allclose(gain, ((q - q.mean()) ** 2).sum(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("exact", [False, True])
+def test_threads_have_scratch_space_of_their_own(size: int, exact: bool) -> None:
+    # Long enough for threads to work side by side.
+    rng, d, m = np.random.default_rng(0), 300, 3000
+    values: U16 = feature_values(rng, d, m, 65535, np.uint16)
+    g = Groups(np.stack([rng.permutation(d) for _ in range(4)]), np.ones(d, np.int8), divide(d, LANES), LANES)
+    cells, edges = rng.integers(-1000, 1000, m) * 2**12 + 1, np.arange(0, m + 1, 300)
+    nodes = Nodes(rng.permutation(m).astype(np.int32), cells, edges[:-1].copy(), edges[1:].copy(), 12)
+    results = []
+    for pool in (_core.Pool(1), *[_core.Pool(size)] * 3):
+        tiles, codes = g.unused_tiles(m), np.empty((d, m), dtype=np.uint8)
+        _core.build_group_codes16(pool, values, 65535, g.members, g.sign, g.tree.native(), 64, exact, tiles)
+        _core.sorted_codes(pool, values, 64, codes)
+        # Searches are quick: only many of them meet a thread on the same space for sure.
+        found = [search(pool, tiles, codes, g, 64, nodes, 1) for _ in range(30)]
+        results.append((tiles, codes, np.stack([f for f, _ in found]), np.stack([f for _, f in found])))
+    for parallel in results[1:]:
+        for part, serial_part in zip(parallel, results[0], strict=True):
+            np.testing.assert_array_equal(part, serial_part)
 
 
 @given(pools, st.sampled_from([1, 63, 64, 65, 200]), st.sampled_from([1, 255, 256, 257, 900]), seeds)

@@ -87,6 +87,18 @@ def test_predict(
     np.testing.assert_array_equal(out, expected)
 
 
+@pytest.mark.parametrize("size", [2, 3])
+def test_threads_have_scratch_space_of_their_own(size: int) -> None:
+    # Long enough for threads to work side by side.
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(20_000, 10))
+    trees = random_trees(rng, table, 20, 30, 1)
+    serial, parallel = np.zeros((2, 1, 20_000))
+    _core.predict(_core.Pool(1), table, *trees.arguments(), serial)
+    _core.predict(_core.Pool(size), table, *trees.arguments(), parallel)
+    np.testing.assert_array_equal(parallel, serial)
+
+
 def stump(**changes: object) -> Trees:
     """One split, on the second of two columns, at 1.0."""
     arrays: dict[str, object] = {
