@@ -162,10 +162,18 @@ def strided(X: F64) -> F64:
     return wide[::2, ::3]
 
 
+def unaligned(X: F64) -> Any:
+    """Rows one byte longer than their numbers."""
+    records = np.zeros(X.shape[0], dtype=[("flag", "i1"), ("numbers", "f8", (X.shape[1],))])
+    records["numbers"] = X
+    return records["numbers"]
+
+
 LAYOUTS: dict[str, Callable[[F64], Any]] = {
     "fortran": np.asfortranarray,
     "strided": strided,
     "reversed": lambda X: X[::-1, ::-1].copy()[::-1, ::-1],
+    "unaligned": unaligned,
     "read-only": read_only,
     "float32": lambda X: X.astype(np.float32),
     "fortran float32": lambda X: np.asfortranarray(X.astype(np.float32)),

@@ -20,7 +20,7 @@ from gtgbm import (
 from gtgbm.arrays import F64
 
 REGRESSORS = [GTGBMRegressor, AGBMRegressor, GBFSRegressor]
-ALL = [*REGRESSORS, GTGBMClassifier, AGBMClassifier, GBFSClassifier]
+EXHAUSTIVE = [AGBMRegressor, GBFSRegressor, AGBMClassifier, GBFSClassifier]
 SEARCHES = ["exhaustive", "group-testing"]
 
 
@@ -96,16 +96,25 @@ def test_copies_of_a_column_are_bought_once(search: str) -> None:
     assert model.score(X, y) > 0.8
 
 
-@pytest.mark.parametrize("method", ALL)
+@pytest.mark.parametrize("method", EXHAUSTIVE)
 def test_one_column(method: Any) -> None:
     X, y = table()
-    search = {"search": "exhaustive"} if method in (GTGBMRegressor, GTGBMClassifier) else {}
-    model = method(n_estimators=10, random_state=0, **search).fit(X[:, :1], y)
+    model = method(n_estimators=10, random_state=0).fit(X[:, :1], y)
     assert model.selected_features_.tolist() == [0]
     assert model.score(X[:, :1], y) > 0.8
 
 
-@pytest.mark.parametrize("method", ALL)
+@pytest.mark.parametrize("search", SEARCHES)
+def test_sorted_rows(search: str) -> None:
+    """Thresholds come from a sample of so many rows, and it must not be the first ones."""
+    X = np.stack([np.arange(60_000) % 7, np.arange(60_000)], axis=1).astype(np.float64)
+    y = (X[:, 1] > 55_000).astype(np.float64)
+    model = GTGBMRegressor(n_estimators=10, search=search, min_node_fraction=0.01, random_state=0).fit(X, y)
+    assert model.selected_features_.tolist() == [1]
+    assert model.score(X, y) > 0.85
+
+
+@pytest.mark.parametrize("method", EXHAUSTIVE)
 def test_two_rows(method: Any) -> None:
     X, y = np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([0.0, 1.0])
     model = method(n_estimators=50, penalty=0.0, min_samples_leaf=1).fit(X, y)

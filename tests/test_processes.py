@@ -155,6 +155,10 @@ def test_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     assert n_threads(None) == cores
     monkeypatch.setenv("OMP_NUM_THREADS", "many")
     assert n_threads(None) == cores
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    with joblib.parallel_config("sequential"):
+        assert n_threads(None) == 1
+    assert n_threads(None) == cores
 
 
 def most_threads_started(**parameters: Any) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import log_loss, mean_squared_error
 
 from gtgbm import AGBMClassifier, AGBMRegressor, GTGBMClassifier, GTGBMRegressor, Progress, Tree
-from gtgbm.arrays import F64
+from gtgbm.arrays import F64, I64
 
 
 def table(n_rows: int = 600, seed: int = 0) -> tuple[F64, NDArray[Any]]:
@@ -21,16 +21,21 @@ def table(n_rows: int = 600, seed: int = 0) -> tuple[F64, NDArray[Any]]:
     return X, y
 
 
-def tree_values(tree: Tree, X: F64) -> F64:
+def leaves_of(tree: Tree, X: F64) -> I64:
     """Walk a tree row by row."""
-    values = np.empty(X.shape[0])
+    leaves = np.zeros(X.shape[0], dtype=np.int64)
     for i, row in enumerate(X):
         node = 0
         while tree.feature[node] >= 0:
             x = row[tree.feature[node]]
             left = tree.missing_left[node] == 1 if np.isnan(x) else x <= tree.threshold[node]
             node = int(tree.left[node]) + (0 if left else 1)
-        values[i] = tree.value[node]
+        leaves[i] = node
+    return leaves
+
+
+def tree_values(tree: Tree, X: F64) -> F64:
+    values: F64 = tree.value[leaves_of(tree, X)]
     return values
 
 
@@ -78,6 +83,27 @@ def test_losses_are_those_of_the_trees(n_classes: int, init: str) -> None:
     ):
         assert list(model.evals_result_[name]) == [model.loss]
         np.testing.assert_allclose(model.evals_result_[name][model.loss], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 4])
+def test_leaf_values_are_newton_steps(n_classes: int) -> None:
+    X, y = table()
+    method: Any = AGBMClassifier if n_classes else AGBMRegressor
+    if n_classes:
+        y = np.digitize(y, np.linspace(-1.0, 1.0, n_classes - 1))
+    model = method(n_estimators=1, learning_rate=0.3).fit(X, y)
+    assert len(model.trees_) == (n_classes if n_classes > 2 else 1)
+    for k, tree in enumerate(model.trees_):
+        target = (y == k).astype(np.float64) if n_classes > 2 else y
+        p = target.mean()
+        curvature = p * (1.0 - p) if n_classes else 1.0
+        if n_classes > 2:
+            curvature *= n_classes / (n_classes - 1.0)  # scores are free up to a constant for all classes
+        leaves = leaves_of(tree, X)
+        assert np.unique(leaves).shape[0] > 4
+        for leaf in np.unique(leaves):
+            step = (target[leaves == leaf] - p).mean() / curvature
+            assert tree.value[leaf] == pytest.approx(0.3 * step, rel=1e-9)
 
 
 def test_predictions_are_sums_of_trees() -> None:
