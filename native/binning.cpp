@@ -15,7 +15,9 @@ namespace {
 constexpr int64_t kColumnBlock = 16;
 constexpr int64_t kRowBlock = 4096;
 
-int64_t blocks_of(int64_t total, int64_t block) { return (total + block - 1) / block; }
+int64_t blocks_of(int64_t total, int64_t block) {
+    return (total + block - 1) / block;
+}
 
 // Midpoint that neither overflows nor rounds up to the larger value.
 double between(double low, double high) {
@@ -44,22 +46,37 @@ int thresholds_of_sorted(const double* values, int64_t n, int max_bins, double* 
             if (values[i] != values[i - 1]) thresholds[found++] = between(values[i - 1], values[i]);
         return found;
     }
-    // Quantiles. A value more frequent than a bin's share fills a bin alone; the rest is shared out anew, so
-    // that a column which is mostly zeros keeps fine bins for what is not zero.
+    // Quantiles. A value more frequent than a bin's share gets a bin of its own; the others share the
+    // remaining bins among themselves, so that a column which is mostly zeros keeps fine bins for what is not
+    // zero.
+    const auto run_length = [&](int64_t i) {
+        int64_t run = 1;
+        while (i + run < n && values[i + run] == values[i]) ++run;
+        return run;
+    };
+    const auto is_frequent = [&](int64_t run) { return run * max_bins >= n; };
     int64_t rest = n, bins_left = max_bins, in_bin = 0;
+    for (int64_t i = 0, run; i < n; i += run) {
+        run = run_length(i);
+        if (is_frequent(run)) {
+            rest -= run;
+            --bins_left;
+        }
+    }
     const auto close_bin_before = [&](int64_t i) {
         thresholds[found++] = between(values[i - 1], values[i]);
         rest -= in_bin;
-        --bins_left;
+        if (in_bin > 0) --bins_left;
         in_bin = 0;
     };
     for (int64_t i = 0; i < n && found < max_bins - 1;) {
-        int64_t run = 1;
-        while (i + run < n && values[i + run] == values[i]) ++run;
-        if (in_bin > 0 && run * bins_left >= rest && found < max_bins - 2) close_bin_before(i);
-        in_bin += run;
+        const int64_t run = run_length(i);
+        const bool frequent = is_frequent(run);
+        // The frequent value starts a bin of its own, if that leaves one for what follows it.
+        if (frequent && in_bin > 0 && found < max_bins - 2) close_bin_before(i);
+        in_bin += frequent ? 0 : run;
         i += run;
-        if (i < n && in_bin * bins_left >= rest) close_bin_before(i);
+        if (i < n && (frequent || in_bin * bins_left >= rest)) close_bin_before(i);
     }
     return found;
 }
@@ -83,15 +100,18 @@ void read_block(const Table<T>& table, const int64_t* rows, int64_t n_rows, int6
 
 // Calls body(column, values, worker) with the sampled values of each column, block by block.
 template <class T, class F>
-void for_each_sampled_column(Pool& pool, const Table<T>& table, const Array<const int64_t, 1>& rows, F&& body) {
+void for_each_sampled_column(Pool& pool, const Table<T>& table, const Array<const int64_t, 1>& rows,
+                             F&& body) {
     const int64_t n_rows = static_cast<int64_t>(rows.shape(0));
     std::vector<double> buffers(static_cast<size_t>(pool.size() * kColumnBlock * n_rows));
-    pool.run(blocks_of(table.n_columns, kColumnBlock), n_rows * table.n_columns * 8, [&](int64_t task, int worker) {
-        const int64_t first = task * kColumnBlock, last = std::min(first + kColumnBlock, table.n_columns);
-        double* buffer = buffers.data() + worker * kColumnBlock * n_rows;
-        read_block(table, rows.data(), n_rows, first, last, buffer);
-        for (int64_t c = first; c < last; ++c) body(c, buffer + (c - first) * n_rows, worker);
-    });
+    pool.run(blocks_of(table.n_columns, kColumnBlock), n_rows * table.n_columns * 8,
+             [&](int64_t task, int worker) {
+                 const int64_t first = task * kColumnBlock,
+                               last = std::min(first + kColumnBlock, table.n_columns);
+                 double* buffer = buffers.data() + worker * kColumnBlock * n_rows;
+                 read_block(table, rows.data(), n_rows, first, last, buffer);
+                 for (int64_t c = first; c < last; ++c) body(c, buffer + (c - first) * n_rows, worker);
+             });
 }
 
 }  // namespace
@@ -126,16 +146,17 @@ void find_thresholds(Pool& pool, Array<double, 2> values, int max_bins, Array<do
         double* column = values.data() + c * n;
         const int64_t present = drop_nan(column, n);
         std::sort(column, column + present);
-        n_thresholds.data()[c] =
-            present == 0 ? -1
-                         : thresholds_of_sorted(column, present, max_bins, thresholds.data() + c * (max_bins - 1));
+        n_thresholds.data()[c] = present == 0 ? -1
+                                              : thresholds_of_sorted(column, present, max_bins,
+                                                                     thresholds.data() + c * (max_bins - 1));
     });
 }
 
 void encode(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<const double, 2> thresholds,
             Array<const int32_t, 1> n_thresholds, Array<uint8_t, 3> out) {
     const int64_t m = static_cast<int64_t>(columns.shape(0)), n = static_cast<int64_t>(any.shape(0));
-    const int64_t lanes = static_cast<int64_t>(out.shape(2)), width = static_cast<int64_t>(thresholds.shape(1));
+    const int64_t lanes = static_cast<int64_t>(out.shape(2)),
+                  width = static_cast<int64_t>(thresholds.shape(1));
     require(static_cast<int64_t>(out.shape(1)) == n && static_cast<int64_t>(out.shape(0)) * lanes >= m,
             "encode: out must have shape (tiles, rows, lanes)");
     require(thresholds.shape(0) == columns.shape(0) && n_thresholds.shape(0) == columns.shape(0) &&
@@ -172,20 +193,21 @@ void find_infinities(Pool& pool, AnyTable any, Array<uint8_t, 1> out) {
         if constexpr (std::is_floating_point_v<T>) {
             // Blocks of columns, so that no two tasks write the same entry.
             constexpr int64_t block = 64;
-            pool.run(blocks_of(table.n_columns, block), table.n_rows * table.n_columns, [&](int64_t task, int) {
-                const int64_t first = task * block, last = std::min(first + block, table.n_columns);
-                uint8_t found[block] = {};
-                if (table.row_stride < table.column_stride) {
-                    for (int64_t c = first; c < last; ++c)
-                        for (int64_t i = 0; i < table.n_rows; ++i)
-                            if (std::isinf(table.at(i, c))) found[c - first] = 1;
-                } else {
-                    for (int64_t i = 0; i < table.n_rows; ++i)
-                        for (int64_t c = first; c < last; ++c)
-                            if (std::isinf(table.at(i, c))) found[c - first] = 1;
-                }
-                for (int64_t c = first; c < last; ++c) out.data()[c] = found[c - first];
-            });
+            pool.run(blocks_of(table.n_columns, block), table.n_rows * table.n_columns,
+                     [&](int64_t task, int) {
+                         const int64_t first = task * block, last = std::min(first + block, table.n_columns);
+                         uint8_t found[block] = {};
+                         if (table.row_stride < table.column_stride) {
+                             for (int64_t c = first; c < last; ++c)
+                                 for (int64_t i = 0; i < table.n_rows; ++i)
+                                     if (std::isinf(table.at(i, c))) found[c - first] = 1;
+                         } else {
+                             for (int64_t i = 0; i < table.n_rows; ++i)
+                                 for (int64_t c = first; c < last; ++c)
+                                     if (std::isinf(table.at(i, c))) found[c - first] = 1;
+                         }
+                         for (int64_t c = first; c < last; ++c) out.data()[c] = found[c - first];
+                     });
         }
     });
 }

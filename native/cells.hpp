@@ -10,7 +10,7 @@
 
 namespace gtgbm {
 
-constexpr int kCells = 256;       // codes of one column: up to 255 value bins, and
+constexpr int kCells = 256;        // codes of one column: up to 255 value bins, and
 constexpr int kMissingCell = 255;  // the missing values
 constexpr int kLanes = 8;          // columns interleaved in one tile
 
@@ -76,7 +76,8 @@ class BestThreshold {
 // The best split of one column at one node. Empty cells give the partition of the cell before them, so they
 // are dropped first: small nodes have far fewer occupied cells than bins. Ties go to missing values on the
 // right, then to the lower bin.
-inline Split best_split(const int64_t* cells, int n_bins, int64_t total, CellFormat format, int64_t min_leaf) {
+inline Split best_split(const int64_t* cells, int n_bins, int64_t total, CellFormat format,
+                        int64_t min_leaf) {
     BestThreshold best(total, format, min_leaf);
     if (best.too_small()) return {};
     int64_t below[kCells];

@@ -9,7 +9,9 @@ namespace {
 
 constexpr int64_t kBlock = 8192;
 
-int64_t fixed(double value, double scale) { return static_cast<int64_t>(std::nearbyint(value * scale)); }
+int64_t fixed(double value, double scale) {
+    return static_cast<int64_t>(std::nearbyint(value * scale));
+}
 
 void require_leaves(const Array<const int32_t, 1>& rows, const Array<const int64_t, 1>& begin,
                     const Array<const int64_t, 1>& end, size_t n_values) {
@@ -64,7 +66,8 @@ double max_abs(Array<const double, 1> values) {
     return largest;
 }
 
-nb::tuple pack_cells(Array<const double, 1> residuals, double scale, int count_bits, Array<int64_t, 1> cells) {
+nb::tuple pack_cells(Array<const double, 1> residuals, double scale, int count_bits,
+                     Array<int64_t, 1> cells) {
     require(cells.shape(0) == residuals.shape(0), "pack_cells: cells must be as long as residuals");
     require(count_bits >= 1 && count_bits <= 31, "pack_cells: count_bits must be in 1 .. 31");
     int64_t sum = 0, squares_high = 0, squares_low = 0;
@@ -85,7 +88,8 @@ nb::tuple pack_cells(Array<const double, 1> residuals, double scale, int count_b
 }
 
 void leaf_sums(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1> begin,
-               Array<const int64_t, 1> end, Array<const double, 1> values, double scale, Array<int64_t, 1> out) {
+               Array<const int64_t, 1> end, Array<const double, 1> values, double scale,
+               Array<int64_t, 1> out) {
     require_leaves(rows, begin, end, values.shape(0));
     require(out.shape(0) == begin.shape(0), "leaf_sums: out must have one entry per leaf");
     pool.run(static_cast<int64_t>(begin.shape(0)), static_cast<int64_t>(rows.shape(0)) * 2,

@@ -21,7 +21,8 @@ nb::tuple pack_cells(Array<const double, 1> residuals, double scale, int count_b
 
 // Per leaf [begin, end) of `rows`: sums of round(values[row] * scale).
 void leaf_sums(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1> begin,
-               Array<const int64_t, 1> end, Array<const double, 1> values, double scale, Array<int64_t, 1> out);
+               Array<const int64_t, 1> end, Array<const double, 1> values, double scale,
+               Array<int64_t, 1> out);
 
 // scores[row] += step[leaf] for the rows of each leaf.
 void add_to_leaves(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1> begin,

@@ -22,10 +22,11 @@ void require_shape(const GroupShape& shape, int64_t size) {
                     shape.end.data()[g] <= size,
                 "group shape: positions outside the subset");
         require(children >= 0 && children <= kLanes, "group shape: at most 8 children");
-        require(children <= shape.end.data()[g] - shape.begin.data()[g], "group shape: more children than features");
+        require(children <= shape.end.data()[g] - shape.begin.data()[g],
+                "group shape: more children than features");
         // Children come after their parent, so descending always ends.
-        require(children == 0 || (first > static_cast<int64_t>(g) &&
-                                  first + children <= static_cast<int64_t>(groups)),
+        require(children == 0 ||
+                    (first > static_cast<int64_t>(g) && first + children <= static_cast<int64_t>(groups)),
                 "group shape: children out of range");
     }
 }
@@ -67,7 +68,8 @@ class SumCoder {
                 static_cast<uint8_t>(std::lower_bound(last.begin(), last.end(), sums[i]) - last.begin());
     }
 
-    // Equal widths. Sums of rank codes have no outliers, so this is as good as quantiles and needs no sorting.
+    // Equal widths. Sums of rank codes have no outliers, so this is as good as quantiles and needs no
+    // sorting.
     void by_width(const Sum* sums, int64_t n, int64_t stride, uint8_t* out) {
         Sum low = sums[0], high = sums[0];
         for (int64_t i = 1; i < n; ++i) {
@@ -81,7 +83,8 @@ class SumCoder {
         for (int64_t from = 0; from < n; from += kBlock) {
             const int64_t count = std::min(kBlock, n - from);
             for (int64_t i = 0; i < count; ++i)
-                code[i] = static_cast<int32_t>(std::min(static_cast<float>(sums[from + i] - low) * scale, top));
+                code[i] =
+                    static_cast<int32_t>(std::min(static_cast<float>(sums[from + i] - low) * scale, top));
             for (int64_t i = 0; i < count; ++i) out[(from + i) * stride] = static_cast<uint8_t>(code[i]);
         }
     }
@@ -126,7 +129,8 @@ class GroupSummer {
         Sum* out = buffer(depth);
         std::fill_n(out, m_, Sum{0});
         if (shape_.tile.data()[g] < 0) {
-            for (int64_t at = shape_.begin.data()[g]; at < shape_.end.data()[g]; ++at) add_feature(members_[at], out);
+            for (int64_t at = shape_.begin.data()[g]; at < shape_.end.data()[g]; ++at)
+                add_feature(members_[at], out);
             return;
         }
         for (int64_t child = 0; child < shape_.n_children.data()[g]; ++child) {
@@ -206,11 +210,27 @@ void fill(const uint8_t* tile, const Search& at, int64_t* hist) {
     add_rows<Width>(tile, at.positions, at.cells, at.begin, at.end, at.n_codes, hist);
 }
 
+// The same for single features, each with its codes in a row of `codes`. Absent ones repeat the first into
+// histograms that nobody reads: one loop of fixed width is faster than eight short ones.
+void fill_single(const uint8_t* codes, int64_t m, const int64_t* features, int64_t count, const Search& at,
+                 int64_t* hist) {
+    std::memset(hist, 0, static_cast<size_t>(kLanes * at.n_codes) * sizeof(int64_t));
+    const uint8_t* column[kLanes];
+    for (int64_t lane = 0; lane < kLanes; ++lane)
+        column[lane] = codes + features[lane < count ? lane : 0] * m;
+    for (int64_t i = at.begin; i < at.end; ++i) {
+        const int32_t position = at.positions[i];
+        const int64_t cell = at.cells[i];
+        for (int lane = 0; lane < kLanes; ++lane) hist[lane * at.n_codes + column[lane][position]] += cell;
+    }
+}
+
 // The child with the best split, ties to the first; its gain in `gain`.
 int64_t best_child(const int64_t* hist, int64_t children, const Search& at, double& gain) {
     int64_t best = 0;
     for (int64_t child = 0; child < children; ++child) {
-        const Split split = best_split(hist + child * at.n_codes, at.n_codes, at.total, at.format, at.min_leaf);
+        const Split split =
+            best_split(hist + child * at.n_codes, at.n_codes, at.total, at.format, at.min_leaf);
         if (child == 0 || split.gain > gain) {
             gain = split.gain;
             best = child;
@@ -227,9 +247,9 @@ void build_group_codes8(Pool& pool, Array<const uint8_t, 2> values, int top, Arr
     build_group_codes(pool, values, top, members, sign, shape, n_codes, exact, tiles);
 }
 
-void build_group_codes16(Pool& pool, Array<const uint16_t, 2> values, int top, Array<const int64_t, 2> members,
-                         Array<const int8_t, 1> sign, GroupShape shape, int n_codes, bool exact,
-                         Array<uint8_t, 4> tiles) {
+void build_group_codes16(Pool& pool, Array<const uint16_t, 2> values, int top,
+                         Array<const int64_t, 2> members, Array<const int8_t, 1> sign, GroupShape shape,
+                         int n_codes, bool exact, Array<uint8_t, 4> tiles) {
     build_group_codes(pool, values, top, members, sign, shape, n_codes, exact, tiles);
 }
 
@@ -248,8 +268,8 @@ void sorted_codes(Pool& pool, Array<const uint16_t, 2> values, int n_codes, Arra
 void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_t, 2> codes,
                    Array<const int64_t, 2> members, GroupShape shape, int n_codes,
                    Array<const int32_t, 1> positions, Array<const int64_t, 1> cells,
-                   Array<const int64_t, 1> begin, Array<const int64_t, 1> end, int count_bits, int64_t min_leaf,
-                   Array<int64_t, 2> feature, Array<double, 2> gain) {
+                   Array<const int64_t, 1> begin, Array<const int64_t, 1> end, int count_bits,
+                   int64_t min_leaf, Array<int64_t, 2> feature, Array<double, 2> gain) {
     const int64_t p = static_cast<int64_t>(members.shape(0)), size = static_cast<int64_t>(members.shape(1));
     const int64_t m = static_cast<int64_t>(codes.shape(1)), width = static_cast<int64_t>(tiles.shape(3));
     const int64_t nodes = static_cast<int64_t>(begin.shape(0));
@@ -275,24 +295,30 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
                 "search_groups: range outside the test rows");
         rows += end.data()[k] - begin.data()[k];
     }
+    std::vector<int64_t> totals(static_cast<size_t>(nodes), 0);
+    for (int64_t k = 0; k < nodes; ++k)
+        for (int64_t i = begin.data()[k]; i < end.data()[k]; ++i)
+            totals[static_cast<size_t>(k)] += cells.data()[i];
     std::vector<int64_t> scratch(static_cast<size_t>(pool.size()) * kLanes * kCells);
     const int64_t subset_tiles = static_cast<int64_t>(tiles.shape(1)) * m * width;
     pool.run(nodes * p, rows * p * 16, [&](int64_t task, int worker) {
         const int64_t node = task / p, subset = task % p;
         int64_t* hist = scratch.data() + static_cast<size_t>(worker) * kLanes * kCells;
-        Search at{positions.data(), cells.data(), begin.data()[node], end.data()[node], 0,
-                  min_leaf,         {count_bits}, n_codes};
-        for (int64_t i = at.begin; i < at.end; ++i) at.total += at.cells[i];
+        Search at{positions.data(),
+                  cells.data(),
+                  begin.data()[node],
+                  end.data()[node],
+                  totals[static_cast<size_t>(node)],
+                  min_leaf,
+                  {count_bits},
+                  n_codes};
         const int64_t* features = members.data() + subset * size;
         double best_gain = -std::numeric_limits<double>::infinity();
         int64_t g = 0;
         while (shape.n_children.data()[g] > 0) {
             const int64_t tile = shape.tile.data()[g], children = shape.n_children.data()[g];
             if (tile < 0) {
-                std::memset(hist, 0, static_cast<size_t>(children * n_codes) * sizeof(int64_t));
-                for (int64_t child = 0; child < children; ++child)
-                    add_rows<1>(codes.data() + features[shape.begin.data()[g] + child] * m, at.positions, at.cells,
-                                at.begin, at.end, n_codes, hist + child * n_codes);
+                fill_single(codes.data(), m, features + shape.begin.data()[g], children, at, hist);
             } else {
                 const uint8_t* base = tiles.data() + subset * subset_tiles + tile * m * width;
                 width == 2 ? fill<2>(base, at, hist) : fill<kLanes>(base, at, hist);
@@ -304,7 +330,8 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
     });
 }
 
-void correlate(Pool& pool, Array<const uint8_t, 2> codes, Array<const int16_t, 1> weight, Array<int64_t, 1> out) {
+void correlate(Pool& pool, Array<const uint8_t, 2> codes, Array<const int16_t, 1> weight,
+               Array<int64_t, 1> out) {
     const int64_t d = static_cast<int64_t>(codes.shape(0)), m = static_cast<int64_t>(codes.shape(1));
     require(weight.shape(0) == codes.shape(1) && out.shape(0) == codes.shape(0),
             "correlate: weight per row, out per feature");

@@ -20,9 +20,9 @@ struct GroupShape {
 void build_group_codes8(Pool& pool, Array<const uint8_t, 2> values, int top, Array<const int64_t, 2> members,
                         Array<const int8_t, 1> sign, GroupShape shape, int n_codes, bool exact,
                         Array<uint8_t, 4> tiles);
-void build_group_codes16(Pool& pool, Array<const uint16_t, 2> values, int top, Array<const int64_t, 2> members,
-                         Array<const int8_t, 1> sign, GroupShape shape, int n_codes, bool exact,
-                         Array<uint8_t, 4> tiles);
+void build_group_codes16(Pool& pool, Array<const uint16_t, 2> values, int top,
+                         Array<const int64_t, 2> members, Array<const int8_t, 1> sign, GroupShape shape,
+                         int n_codes, bool exact, Array<uint8_t, 4> tiles);
 
 // Codes of single features by sorted order (n_codes at most), for tests on the paper's scaled values.
 void sorted_codes(Pool& pool, Array<const uint16_t, 2> values, int n_codes, Array<uint8_t, 2> out);
@@ -32,10 +32,11 @@ void sorted_codes(Pool& pool, Array<const uint16_t, 2> values, int n_codes, Arra
 void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_t, 2> codes,
                    Array<const int64_t, 2> members, GroupShape shape, int n_codes,
                    Array<const int32_t, 1> positions, Array<const int64_t, 1> cells,
-                   Array<const int64_t, 1> begin, Array<const int64_t, 1> end, int count_bits, int64_t min_leaf,
-                   Array<int64_t, 2> feature, Array<double, 2> gain);
+                   Array<const int64_t, 1> begin, Array<const int64_t, 1> end, int count_bits,
+                   int64_t min_leaf, Array<int64_t, 2> feature, Array<double, 2> gain);
 
 // Sum over rows of codes[j] * weight, for each feature j.
-void correlate(Pool& pool, Array<const uint8_t, 2> codes, Array<const int16_t, 1> weight, Array<int64_t, 1> out);
+void correlate(Pool& pool, Array<const uint8_t, 2> codes, Array<const int16_t, 1> weight,
+               Array<int64_t, 1> out);
 
 }  // namespace gtgbm

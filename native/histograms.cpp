@@ -23,8 +23,9 @@ void require_ranges(const Array<const int64_t, 1>& begin, const Array<const int6
 }
 
 void require_hist(const Array<int64_t, 4>& hist, int64_t tiles) {
-    require(static_cast<int64_t>(hist.shape(1)) >= tiles && hist.shape(2) == kLanes && hist.shape(3) == kCells,
-            "histograms: hist must have shape (slots, tiles, 8, 256)");
+    require(
+        static_cast<int64_t>(hist.shape(1)) >= tiles && hist.shape(2) == kLanes && hist.shape(3) == kCells,
+        "histograms: hist must have shape (slots, tiles, 8, 256)");
 }
 
 int64_t total_rows(const Array<const int64_t, 1>& begin, const Array<const int64_t, 1>& end) {
@@ -36,9 +37,9 @@ int64_t total_rows(const Array<const int64_t, 1>& begin, const Array<const int64
 }  // namespace
 
 void build_histograms(Pool& pool, Array<const uint8_t, 3> codes, Array<const int32_t, 1> rows,
-                      Array<const int64_t, 1> cells, Array<const int64_t, 1> begin, Array<const int64_t, 1> end,
-                      Array<const int64_t, 1> slot, int64_t first_tile, int64_t last_tile,
-                      Array<int64_t, 4> hist) {
+                      Array<const int64_t, 1> cells, Array<const int64_t, 1> begin,
+                      Array<const int64_t, 1> end, Array<const int64_t, 1> slot, int64_t first_tile,
+                      int64_t last_tile, Array<int64_t, 4> hist) {
     const int64_t n = static_cast<int64_t>(codes.shape(1)), jobs = static_cast<int64_t>(begin.shape(0));
     const int64_t tiles = last_tile - first_tile, slot_size = static_cast<int64_t>(hist.shape(1)) * kTile;
     require_ranges(begin, end, rows.shape(0), cells.shape(0));
@@ -84,9 +85,11 @@ void subtract_histograms(Pool& pool, Array<const int64_t, 4> parents, Array<cons
 }
 
 void scan_histograms(Pool& pool, Array<const int64_t, 4> hist, Array<const int32_t, 1> n_bins,
-                     Array<const int64_t, 1> slot, Array<const int64_t, 1> total, int count_bits, int64_t min_leaf,
-                     Array<double, 2> gain, Array<int32_t, 2> bin, Array<int32_t, 2> missing_side) {
-    const int64_t nodes = static_cast<int64_t>(slot.shape(0)), columns = static_cast<int64_t>(n_bins.shape(0));
+                     Array<const int64_t, 1> slot, Array<const int64_t, 1> total, int count_bits,
+                     int64_t min_leaf, Array<double, 2> gain, Array<int32_t, 2> bin,
+                     Array<int32_t, 2> missing_side) {
+    const int64_t nodes = static_cast<int64_t>(slot.shape(0)),
+                  columns = static_cast<int64_t>(n_bins.shape(0));
     const int64_t slot_size = static_cast<int64_t>(hist.shape(1)) * kTile;
     require(static_cast<int64_t>(hist.shape(1)) * kLanes >= columns && hist.shape(2) == kLanes &&
                 hist.shape(3) == kCells,
@@ -97,6 +100,8 @@ void scan_histograms(Pool& pool, Array<const int64_t, 4> hist, Array<const int32
                 missing_side.shape(1) == n_bins.shape(0),
             "scan_histograms: outputs must have shape (nodes, columns)");
     require_below(slot, static_cast<int64_t>(hist.shape(0)), "scan_histograms: slot out of range");
+    for (int64_t c = 0; c < columns; ++c)
+        require(n_bins.data()[c] <= kMissingCell, "scan_histograms: at most 255 bins");
     const CellFormat format{count_bits};
     const int64_t blocks = (columns + kLanes - 1) / kLanes;
     pool.run(nodes * blocks, nodes * columns * kCells, [&](int64_t task, int) {
@@ -114,7 +119,8 @@ void scan_histograms(Pool& pool, Array<const int64_t, 4> hist, Array<const int32
 
 void build_pair_histograms(Pool& pool, Array<const uint8_t, 2> codes, Array<const int64_t, 1> column,
                            Array<const int32_t, 1> rows, Array<const int64_t, 1> cells,
-                           Array<const int64_t, 1> begin, Array<const int64_t, 1> end, Array<int64_t, 2> hist) {
+                           Array<const int64_t, 1> begin, Array<const int64_t, 1> end,
+                           Array<int64_t, 2> hist) {
     require_ranges(begin, end, rows.shape(0), cells.shape(0));
     require(column.shape(0) == begin.shape(0) && hist.shape(0) == begin.shape(0) && hist.shape(1) == kCells,
             "build_pair_histograms: hist must have shape (pairs, 256)");
@@ -129,16 +135,18 @@ void build_pair_histograms(Pool& pool, Array<const uint8_t, 2> codes, Array<cons
 }
 
 void scan_pair_histograms(Pool& pool, Array<const int64_t, 2> hist, Array<const int32_t, 1> n_bins,
-                          Array<const int64_t, 1> total, int count_bits, int64_t min_leaf, Array<double, 1> gain,
-                          Array<int32_t, 1> bin, Array<int32_t, 1> missing_side) {
+                          Array<const int64_t, 1> total, int count_bits, int64_t min_leaf,
+                          Array<double, 1> gain, Array<int32_t, 1> bin, Array<int32_t, 1> missing_side) {
     const size_t pairs = hist.shape(0);
     require(hist.shape(1) == kCells && n_bins.shape(0) == pairs && total.shape(0) == pairs &&
                 gain.shape(0) == pairs && bin.shape(0) == pairs && missing_side.shape(0) == pairs,
             "scan_pair_histograms: one entry per pair");
+    for (size_t pair = 0; pair < pairs; ++pair)
+        require(n_bins.data()[pair] <= kMissingCell, "scan_pair_histograms: at most 255 bins");
     const CellFormat format{count_bits};
     pool.run(static_cast<int64_t>(pairs), static_cast<int64_t>(pairs) * kCells, [&](int64_t pair, int) {
-        const Split split = best_split(hist.data() + pair * kCells, n_bins.data()[pair], total.data()[pair], format,
-                                       min_leaf);
+        const Split split = best_split(hist.data() + pair * kCells, n_bins.data()[pair], total.data()[pair],
+                                       format, min_leaf);
         gain.data()[pair] = split.gain;
         bin.data()[pair] = split.bin;
         missing_side.data()[pair] = split.missing_side;

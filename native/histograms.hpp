@@ -10,8 +10,9 @@ namespace gtgbm {
 void build_histograms(Pool& pool, Array<const uint8_t, 3> codes,  // in  (tiles, n, 8)
                       Array<const int32_t, 1> rows,               // in  row ids, node after node
                       Array<const int64_t, 1> cells,              // in  packed gradients in the order of rows
-                      Array<const int64_t, 1> begin, Array<const int64_t, 1> end, Array<const int64_t, 1> slot,
-                      int64_t first_tile, int64_t last_tile, Array<int64_t, 4> hist);  // out (slots, tiles, 8, 256)
+                      Array<const int64_t, 1> begin, Array<const int64_t, 1> end,
+                      Array<const int64_t, 1> slot, int64_t first_tile, int64_t last_tile,
+                      Array<int64_t, 4> hist);  // out (slots, tiles, 8, 256)
 
 // hist[slot[k]] = parents[parent[k]] - hist[sibling[k]] for the first n_tiles tiles.
 void subtract_histograms(Pool& pool, Array<const int64_t, 4> parents, Array<const int64_t, 1> parent,
@@ -21,17 +22,19 @@ void subtract_histograms(Pool& pool, Array<const int64_t, 4> parents, Array<cons
 // Best split of every column at every node: gain in squared fixed-point units (-inf: none), the last bin that
 // goes left, and the side of missing values (MissingSide).
 void scan_histograms(Pool& pool, Array<const int64_t, 4> hist, Array<const int32_t, 1> n_bins,
-                     Array<const int64_t, 1> slot, Array<const int64_t, 1> total, int count_bits, int64_t min_leaf,
-                     Array<double, 2> gain, Array<int32_t, 2> bin, Array<int32_t, 2> missing_side);
+                     Array<const int64_t, 1> slot, Array<const int64_t, 1> total, int count_bits,
+                     int64_t min_leaf, Array<double, 2> gain, Array<int32_t, 2> bin,
+                     Array<int32_t, 2> missing_side);
 
 // Best split of single columns at single nodes: pair k asks for column[k] over rows[begin[k] .. end[k]).
 // hist receives the pair's histogram, so that many machines can add theirs before scan_histograms.
 void build_pair_histograms(Pool& pool, Array<const uint8_t, 2> codes, Array<const int64_t, 1> column,
                            Array<const int32_t, 1> rows, Array<const int64_t, 1> cells,
-                           Array<const int64_t, 1> begin, Array<const int64_t, 1> end, Array<int64_t, 2> hist);
+                           Array<const int64_t, 1> begin, Array<const int64_t, 1> end,
+                           Array<int64_t, 2> hist);
 
 void scan_pair_histograms(Pool& pool, Array<const int64_t, 2> hist, Array<const int32_t, 1> n_bins,
-                          Array<const int64_t, 1> total, int count_bits, int64_t min_leaf, Array<double, 1> gain,
-                          Array<int32_t, 1> bin, Array<int32_t, 1> missing_side);
+                          Array<const int64_t, 1> total, int count_bits, int64_t min_leaf,
+                          Array<double, 1> gain, Array<int32_t, 1> bin, Array<int32_t, 1> missing_side);
 
 }  // namespace gtgbm

@@ -27,10 +27,9 @@ NB_MODULE(_core, m) {
     nb::class_<Pool>(m, "Pool").def(nb::init<int>()).def_prop_ro("size", &Pool::size);
     using I64 = Array<const int64_t, 1>;
     nb::class_<GroupShape>(m, "GroupShape")
-        .def("__init__",
-             [](GroupShape* self, I64 begin, I64 end, I64 first_child, I64 n_children, I64 tile) {
-                 new (self) GroupShape{begin, end, first_child, n_children, tile};
-             });
+        .def("__init__", [](GroupShape* self, I64 begin, I64 end, I64 first_child, I64 n_children, I64 tile) {
+            new (self) GroupShape{begin, end, first_child, n_children, tile};
+        });
 
     kernel(m, "gather", &gather);
     kernel(m, "find_thresholds", &find_thresholds);

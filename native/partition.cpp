@@ -12,8 +12,8 @@ constexpr int64_t kChunk = 16384;
 
 struct Chunk {
     int64_t split, begin, end;
-    int64_t left = 0;         // rows of this chunk that go left
-    int64_t cells = 0;        // their cell sum
+    int64_t left = 0;   // rows of this chunk that go left
+    int64_t cells = 0;  // their cell sum
     int64_t squares_high = 0, squares_low = 0;
     int64_t left_to = 0, right_to = 0;  // where they end up
 };
@@ -29,21 +29,22 @@ void partition_rows(Pool& pool, Array<const uint8_t, 3> codes, Array<const int64
     const int64_t splits = static_cast<int64_t>(column.shape(0));
     require(codes.shape(2) == kLanes, "partition_rows: codes must have shape (tiles, rows, 8)");
     require(n_rows <= n, "partition_rows: more rows than codes");
-    require(cells.shape(0) == rows.shape(0) && row_scratch.shape(0) == 2 && row_scratch.shape(1) == rows.shape(0) &&
-                cell_scratch.shape(0) == 2 && cell_scratch.shape(1) == rows.shape(0),
+    require(cells.shape(0) == rows.shape(0) && row_scratch.shape(0) == 2 &&
+                row_scratch.shape(1) == rows.shape(0) && cell_scratch.shape(0) == 2 &&
+                cell_scratch.shape(1) == rows.shape(0),
             "partition_rows: cells and scratch must be as long as rows");
     require(bin.shape(0) == column.shape(0) && missing_left.shape(0) == column.shape(0) &&
                 begin.shape(0) == column.shape(0) && end.shape(0) == column.shape(0) &&
                 stats.shape(0) == column.shape(0) && stats.shape(1) == 4,
             "partition_rows: one entry per split");
-    require_below(column, static_cast<int64_t>(codes.shape(0)) * kLanes, "partition_rows: column out of range");
+    require_below(column, static_cast<int64_t>(codes.shape(0)) * kLanes,
+                  "partition_rows: column out of range");
     std::vector<Chunk> chunks;
     int64_t work = 0;
     for (int64_t k = 0; k < splits; ++k) {
         const int64_t from = begin.data()[k], to = end.data()[k];
         require(0 <= from && from <= to && to <= n_rows, "partition_rows: range outside the rows");
-        for (int64_t at = from; at < to; at += kChunk)
-            chunks.push_back({k, at, std::min(at + kChunk, to)});
+        for (int64_t at = from; at < to; at += kChunk) chunks.push_back({k, at, std::min(at + kChunk, to)});
         work += (to - from) * 4;
     }
     const int64_t n_chunks = static_cast<int64_t>(chunks.size());

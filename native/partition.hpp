@@ -7,14 +7,14 @@ namespace gtgbm {
 
 // Splits row ranges in place, both sides keeping their order:
 //     rows[begin .. end):  a b c d e f   ->   a d e | b c f     (a, d, e go left)
-// Split k sends a row left when its code in column[k] is at most bin[k], or is missing and missing_left[k] is 1.
-// stats[k] = rows, cell sum, and squares (high, low; see pack_cells) of the left side.
-void partition_rows(Pool& pool, Array<const uint8_t, 3> codes,                                // in (tiles, n, 8)
-                    Array<const int64_t, 1> column, Array<const int32_t, 1> bin,              // in
-                    Array<const uint8_t, 1> missing_left,                                     // in
+// Split k sends a row left when its code in column[k] is at most bin[k], or is missing and missing_left[k]
+// is 1. stats[k] = rows, cell sum, and squares (high, low; see pack_cells) of the left side.
+void partition_rows(Pool& pool, Array<const uint8_t, 3> codes,                    // in (tiles, n, 8)
+                    Array<const int64_t, 1> column, Array<const int32_t, 1> bin,  // in
+                    Array<const uint8_t, 1> missing_left,                         // in
                     Array<const int64_t, 1> begin, Array<const int64_t, 1> end, int count_bits,  // in
-                    Array<int32_t, 1> rows, Array<int64_t, 1> cells,                          // in and out
-                    Array<int32_t, 2> row_scratch, Array<int64_t, 2> cell_scratch,            // scratch (2, n)
-                    Array<int64_t, 2> stats);                                                 // out (splits, 4)
+                    Array<int32_t, 1> rows, Array<int64_t, 1> cells,                             // in and out
+                    Array<int32_t, 2> row_scratch, Array<int64_t, 2> cell_scratch,  // scratch (2, n)
+                    Array<int64_t, 2> stats);                                       // out (splits, 4)
 
 }  // namespace gtgbm

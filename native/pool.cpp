@@ -1,7 +1,9 @@
 #include "pool.hpp"
 
+#include <new>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #if defined(_WIN32)
 #include <process.h>
@@ -19,8 +21,11 @@ Pool::Pool(int n_threads) : n_threads_(n_threads), process_(static_cast<int64_t>
 
 Pool::~Pool() {
     if (process_ != static_cast<int64_t>(GTGBM_GETPID())) {
-        // The threads belong to the parent process; only their handles were copied here.
-        for (auto& thread : threads_) thread.detach();
+        // The threads belong to the parent process; here are only copies of their handles, and of condition
+        // variables that would wait for them for ever. Forgotten, not ended: the few bytes stay allocated.
+        new std::vector<std::thread>(std::move(threads_));
+        new (&wake_) std::condition_variable;
+        new (&done_) std::condition_variable;
         return;
     }
     {

@@ -7,13 +7,15 @@
 namespace gtgbm {
 
 void predict(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<const int64_t, 1> first,
-             Array<const int64_t, 1> output, Array<const int32_t, 1> feature, Array<const double, 1> threshold,
-             Array<const uint8_t, 1> missing_left, Array<const int32_t, 1> left, Array<const double, 1> value,
-             Array<double, 2> out) {
+             Array<const int64_t, 1> output, Array<const int32_t, 1> feature,
+             Array<const double, 1> threshold, Array<const uint8_t, 1> missing_left,
+             Array<const int32_t, 1> left, Array<const double, 1> value, Array<double, 2> out) {
     constexpr int64_t kBlock = 256;
     const int64_t n = static_cast<int64_t>(any.shape(0)), width = static_cast<int64_t>(columns.shape(0));
-    const int64_t trees = static_cast<int64_t>(output.shape(0)), nodes = static_cast<int64_t>(feature.shape(0));
-    require(static_cast<int64_t>(first.shape(0)) == trees + 1, "predict: first must have one entry more than trees");
+    const int64_t trees = static_cast<int64_t>(output.shape(0)),
+                  nodes = static_cast<int64_t>(feature.shape(0));
+    require(static_cast<int64_t>(first.shape(0)) == trees + 1,
+            "predict: first must have one entry more than trees");
     require(threshold.shape(0) == feature.shape(0) && missing_left.shape(0) == feature.shape(0) &&
                 left.shape(0) == feature.shape(0) && value.shape(0) == feature.shape(0),
             "predict: one entry per node");

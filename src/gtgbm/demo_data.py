@@ -54,9 +54,11 @@ def make_demo_data(n_rows: int, n_columns: int = 2000, seed: int = 0) -> DemoDat
     Z = rng.standard_normal((n_rows, N_RELEVANT))
     X[:, relevant] = Z
     source = np.repeat(np.arange(N_RELEVANT), _DECOYS_PER_FEATURE)
-    for j, k, r in zip(decoys, source, closeness, strict=True):
+    for j, k, r in zip(decoys.tolist(), source.tolist(), closeness.tolist(), strict=True):
         X[:, j] = r * Z[:, k] + np.sqrt(1 - r * r) * rng.standard_normal(n_rows)
-    y = (rng.random(n_rows) < 1.0 / (1.0 + np.exp(-_log_odds(X[:, relevant].astype(np.float64))))).astype(np.int64)
+    y = (rng.random(n_rows) < 1.0 / (1.0 + np.exp(-_log_odds(X[:, relevant].astype(np.float64))))).astype(
+        np.int64
+    )
     decoy_of = np.full(n_columns, -1, dtype=np.int64)
     decoy_of[decoys] = relevant[source]
     return DemoData(X, y, relevant.astype(np.int64), decoy_of)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 
 from gtgbm import _core
@@ -13,9 +15,17 @@ from gtgbm.level import Level, RowOrder, Splits, TreeContext
 from gtgbm.reducer import Reducer
 from gtgbm.timings import Timings
 
+_TREES_REMEMBERED = 5
+_GAIN_MARGIN = 1.5
+"""A node is searched if this many times the recent best gain would be enough (docs/group-testing.md)."""
+
 
 class GroupSearch:
     """Proposes the features that group tests find.
+
+    Besides the exact skip, nodes are left out at which a new feature would have to gain more, in relation to
+    the node's squared error, than candidates have lately been seen to gain anywhere: late trees then search
+    only a few large nodes.
 
     Parameters
     ----------
@@ -56,6 +66,7 @@ class GroupSearch:
         self._position[test_rows] = np.arange(test_rows.shape[0], dtype=np.int32)
         self._order: RowOrder | None = None
         self._cache = _ColumnCache(columns)
+        self._recent_gains: deque[float] = deque([np.inf], maxlen=_TREES_REMEMBERED)
 
     @property
     def test_order(self) -> RowOrder | None:
@@ -65,6 +76,7 @@ class GroupSearch:
     def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
         """Take the test rows' residuals, and deal subsets if it is time."""
         cells = tree.cells.values if self._all_rows else tree.cells.values[self._test_rows]
+        self._recent_gains.append(0.0)
         with self._timings.stage("dealing"):
             self._tests.start_tree(cells >> tree.cells.count_bits, costs.is_owned)
         if self._all_rows:
@@ -79,8 +91,12 @@ class GroupSearch:
     ) -> tuple[I64, Splits]:
         """Search every node, and measure what passes the screening on all of the node's rows."""
         tested = level.test_end[nodes] - level.test_begin[nodes]
-        enough = tested >= self._min_test_rows
-        nodes, floor, tested = nodes[enough], floor[enough], tested[enough]
+        worth = tested >= self._min_test_rows
+        if self._screen:
+            likely = _GAIN_MARGIN * max(self._recent_gains)
+            # The root is always looked at, or a search that found nothing for a while would never resume.
+            worth &= (floor + costs.new_price <= likely * level.sse[nodes]) | (level.parent[nodes] < 0)
+        nodes, floor, tested = nodes[worth], floor[worth], tested[worth]
         if nodes.shape[0] == 0:
             return nodes, Splits.none(0, np.empty(0, dtype=np.int64))
         with self._timings.stage("group tests"):
@@ -165,6 +181,7 @@ class GroupSearch:
         splits.gain[row, column] = gain
         splits.bin[row, column] = bins
         splits.missing_side[row, column] = side
+        self._recent_gains[-1] = max(self._recent_gains[-1], float(np.max(gain / level.sse[node])))
         return splits
 
 

@@ -15,6 +15,11 @@ import numpy as np
 from gtgbm import _core
 from gtgbm.arrays import CELLS, F64, I8, I16, I32, I64, LANES, U8, U16, Bool, Table
 
+_MAX_HISTOGRAMS = 2048
+"""Histograms one node's search may fill (docs/group-testing.md)."""
+_MAX_CANDIDATES = 8
+"""Candidates of a node that are looked at more closely."""
+
 
 @dataclass(frozen=True)
 class GroupTestSettings:
@@ -22,13 +27,15 @@ class GroupTestSettings:
 
     Attributes
     ----------
-    n_relevant : int
-        s: features expected to matter at one node.
+    n_relevant : int or None
+        s: features expected to matter at one node; p = ceil(e s ln(s / δ)) subsets of d / s features are
+        drawn independently. None: every feature is dealt to exactly one subset, and subsets are as small as
+        `_MAX_HISTOGRAMS` allows, since a sum over fewer features drowns each of them less.
     failure_probability : float
-        δ: chance that some relevant feature is never alone in a subset.
+        δ: chance that some relevant feature is never alone in a subset; of no effect without `n_relevant`.
     parts : int
-        Into how many parts a group is divided at each step: 2 is the paper's halving; 8 tests smaller
-        groups, whose sums drown a feature less, at about the same cost.
+        Into how many parts a group is divided at each step: 2 is the paper's halving; 8 tests smaller groups
+        at about the same cost.
     paper_scaling : bool
         True: features scaled by their smallest and largest value, sums cut by sorted order. False: features
         scaled by rank, which no outlier can squeeze, and coarser codes.
@@ -36,28 +43,33 @@ class GroupTestSettings:
         Whether a feature enters sums with the sign of its correlation with the residuals, so that effects
         within a group do not cancel.
     redeal_every : int or None
-        Trees after which subsets are dealt (and signs set) anew; None: dealt once.
-    leave_out_owned : bool
-        Whether owned features are left out of the subsets when they are dealt anew.
+        Trees after which subsets are dealt (and signs set) anew without the owned features; None: dealt once.
     """
 
-    n_relevant: int = 1
+    n_relevant: int | None = None
     failure_probability: float = 0.1
     parts: int = LANES
     paper_scaling: bool = False
     signed: bool = True
     redeal_every: int | None = 10
-    leave_out_owned: bool = True
 
     @classmethod
-    def of_paper(cls, n_relevant: int, failure_probability: float) -> GroupTestSettings:
+    def of_paper(cls, n_relevant: int | None, failure_probability: float) -> GroupTestSettings:
         """Make the settings of the paper's algorithm."""
-        return cls(n_relevant, failure_probability, 2, True, False, None, False)
+        s = 1 if n_relevant is None else n_relevant
+        return cls(s, failure_probability, 2, paper_scaling=True, signed=False, redeal_every=None)
 
     @property
     def n_codes(self) -> int:
         """Codes of a pseudo-feature: tests need few, and few are quick to clear and scan."""
-        return CELLS - 1 if self.paper_scaling else 64
+        return CELLS - 1 if self.paper_scaling else 16
+
+    def deal(self, features: I64, rng: np.random.Generator) -> I64:
+        """Draw the subsets, shape (p, size)."""
+        if self.n_relevant is None:
+            return deal_partition(features, subset_size(features.shape[0], self.parts), rng)
+        s = min(self.n_relevant, features.shape[0])
+        return deal_subsets(features, s, n_subsets(self.n_relevant, self.failure_probability), rng)
 
 
 def n_subsets(n_relevant: int, failure_probability: float) -> int:
@@ -74,6 +86,25 @@ def deal_subsets(features: I64, n_relevant: int, p: int, rng: np.random.Generato
     """
     size = -(-features.shape[0] // n_relevant)
     return np.stack([rng.permutation(features)[:size] for _ in range(p)])
+
+
+def deal_partition(features: I64, size: int, rng: np.random.Generator) -> I64:
+    """Deal all features into subsets of one size; the last subset is filled up with features of the first.
+
+    Returns
+    -------
+    ndarray of int64, shape (ceil(d / size), size)
+    """
+    shuffled = rng.permutation(features)
+    return np.resize(shuffled, (-(-shuffled.shape[0] // size), size))
+
+
+def subset_size(n_features: int, parts: int) -> int:
+    """Return the smallest power of `parts` whose search fills at most `_MAX_HISTOGRAMS` histograms."""
+    size, steps = parts, 1
+    while size < n_features and -(-n_features // size) * parts * steps > _MAX_HISTOGRAMS:
+        size, steps = size * parts, steps + 1
+    return min(size, n_features)
 
 
 @dataclass(frozen=True)
@@ -174,11 +205,6 @@ class GroupTests:
         self._trees_since_deal: int | None = None
         self._tiles: U8 = np.empty((0, 0, 0, 0), dtype=np.uint8)
 
-    @property
-    def n_subsets(self) -> int:
-        """Number of subsets p: the most candidates one node can get."""
-        return n_subsets(self._settings.n_relevant, self._settings.failure_probability)
-
     def start_tree(self, residuals: I64, is_owned: Bool) -> None:
         """Deal subsets if it is time.
 
@@ -195,15 +221,10 @@ class GroupTests:
                 return
         self._trees_since_deal = 0
         features = self._usable
-        if self._settings.leave_out_owned:
+        if due is not None:
             features = features[~is_owned[features]]
         self.deal(
-            deal_subsets(
-                features, min(self._settings.n_relevant, max(features.shape[0], 1)), self.n_subsets, self._rng
-            )
-            if features.shape[0]
-            else np.empty((0, 0), dtype=np.int64),
-            residuals,
+            self._settings.deal(features, self._rng) if features.shape[0] else features[None], residuals
         )
 
     def deal(self, members: I64, residuals: I64) -> None:
@@ -239,7 +260,7 @@ class GroupTests:
     def search(
         self, positions: I32, cells: I64, begin: I64, end: I64, count_bits: int, min_leaf: int
     ) -> tuple[I64, F64]:
-        """Candidates of each node: one feature for each subset, with its gain on the node's test rows.
+        """Find candidates of each node: the features that subsets lead to, with their gain on its test rows.
 
         Parameters
         ----------
@@ -248,8 +269,9 @@ class GroupTests:
 
         Returns
         -------
-        feature : ndarray of int64, shape (nodes, p)
-        gain : ndarray of float64, shape (nodes, p)
+        feature : ndarray of int64, shape (nodes, c)
+            All p of them with subsets drawn as in the paper, else the best few.
+        gain : ndarray of float64, shape (nodes, c)
             -inf where no split of the test rows was possible.
         """
         shape = (begin.shape[0], self._members.shape[0] if self._members.shape[1] else 0)
@@ -271,11 +293,14 @@ class GroupTests:
                 feature,
                 gain,
             )
-        return feature, gain
+        if self._settings.n_relevant is not None or feature.shape[1] <= _MAX_CANDIDATES:
+            return feature, gain
+        best = np.argpartition(-gain, _MAX_CANDIDATES, axis=1)[:, :_MAX_CANDIDATES]
+        return np.take_along_axis(feature, best, axis=1), np.take_along_axis(gain, best, axis=1)
 
     def _signs(self, residuals: I64) -> I8:
         d = self._codes.shape[0]
-        if not self._settings.signed:
+        if not self._settings.signed or self._shape.n_tiles == 0:
             return np.ones(d, dtype=np.int8)
         centred = residuals - residuals.mean()
         weight: I16 = np.rint(centred * (32000.0 / max(np.abs(centred).max(), 1.0))).astype(np.int16)

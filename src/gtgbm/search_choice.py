@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gtgbm.arrays import Table
-from gtgbm.group_tests import GroupTestSettings, divide, n_subsets
+from gtgbm.group_tests import GroupTestSettings, divide, n_subsets, subset_size
 
 _LEVELS = 6
 """Levels of a typical tree."""
@@ -59,9 +59,13 @@ def choose_search(table: Table, n_trees: int, n_test_rows: int, settings: GroupT
             "drown single features",
         )
     exhaustive = n * d * (_BIN + n_trees * _LEVELS * _ADD) + n_trees * _NODES * d * _SCAN
-    size = -(-d // settings.n_relevant)
+    if settings.n_relevant is None:
+        size = subset_size(d, settings.parts)
+        p = -(-d // size)
+    else:
+        size = -(-d // settings.n_relevant)
+        p = n_subsets(settings.n_relevant, settings.failure_probability)
     steps = _steps(size, settings.parts)
-    p = n_subsets(settings.n_relevant, settings.failure_probability)
     deals = 1 if settings.redeal_every is None else -(-n_trees // settings.redeal_every)
     group = n_test_rows * (d * _BIN + deals * p * size * _DEAL + n_trees * _LEVELS * p * steps * _ADD)
     group += n_trees * _NODES * p * steps * 60.0

@@ -39,7 +39,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     # Parameters that some subclasses fix instead of offering them.
     search: Any = "exhaustive"
     penalty_scale: Any = "root"
-    n_relevant: Any = 1
+    n_relevant: Any = None
     failure_probability: Any = 0.1
     test_rows: Any = "auto"
 
@@ -119,7 +119,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             penalty = check.number("penalty", self.penalty, low=0)
         name = check.option("search", self.search, ("auto", "group-testing", "exhaustive"))
         hint = f" (X has {n_features} features)"
-        n_relevant = check.count("n_relevant", self.n_relevant, low=1, high=n_features, hint=hint)
+        n_relevant = check.optional_count("n_relevant", self.n_relevant, low=1, high=n_features, hint=hint)
         failure = check.number(
             "failure_probability", self.failure_probability, low=0, high=1, low_open=True, high_open=True
         )

@@ -29,11 +29,16 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
         "",
         "How new features are looked for; 'auto' takes the cheaper one and says why in search_.reason.",
     ),
-    "n_relevant": ("int", "s", "Features expected to matter at one node (group testing)."),
+    "n_relevant": (
+        "int or None",
+        "s",
+        "Features expected to matter at one node: group testing then draws subsets of d / s features. None: "
+        "every feature is in one subset, and subsets are as small as a fixed budget of tests allows.",
+    ),
     "failure_probability": (
         "float",
         "δ",
-        "Chance that a relevant feature is never alone in a subset (group testing); smaller: more subsets.",
+        "Chance that a relevant feature is never alone in a subset; smaller: more subsets. Needs n_relevant.",
     ),
     "test_rows": (
         "int, 'auto' or None",

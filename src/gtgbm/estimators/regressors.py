@@ -94,7 +94,7 @@ class GTGBMRegressor(_Regressor):
         min_samples_leaf: int | None = None,
         max_depth: int | None = None,
         search: str = "auto",
-        n_relevant: int = 1,
+        n_relevant: int | None = None,
         failure_probability: float = 0.1,
         test_rows: int | str | None = "auto",
         loss: str = "squared_error",
