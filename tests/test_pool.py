@@ -115,9 +115,6 @@ def test_a_forked_child_can_use_a_pool_of_its_own() -> None:
 
 @needs_fork
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.xfail(
-    strict=True, reason="ending the copy of a used pool waits for threads the child does not have"
-)
 def test_a_forked_child_can_drop_the_pool() -> None:
     """Threads that wait in the parent must not keep the child's copy of the pool from ending."""
     pools = [_core.Pool(3)]

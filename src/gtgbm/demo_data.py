@@ -46,7 +46,7 @@ def make_demo_data(n_rows: int, n_columns: int = 2000, seed: int = 0) -> DemoDat
     layout, rng = np.random.default_rng(seed), np.random.default_rng([seed, n_rows])
     place = layout.permutation(n_columns)
     relevant, decoys = place[:N_RELEVANT], place[N_RELEVANT:n_special]
-    closeness = layout.uniform(0.4, 0.9, decoys.shape[0])
+    closeness: F64 = np.asarray(layout.uniform(0.4, 0.9, decoys.shape[0]))
     kind = layout.integers(0, 4, n_columns)
     X = np.empty((n_rows, n_columns), dtype=np.float32)
     for j in range(n_columns):
