@@ -315,6 +315,10 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
         const int64_t* features = members.data() + subset * size;
         double best_gain = -std::numeric_limits<double>::infinity();
         int64_t g = 0;
+        if (shape.n_children.data()[g] == 0) {
+            fill_single(codes.data(), m, features, 1, at, hist);
+            best_child(hist, 1, at, best_gain);
+        }
         while (shape.n_children.data()[g] > 0) {
             const int64_t tile = shape.tile.data()[g], children = shape.n_children.data()[g];
             if (tile < 0) {

@@ -278,6 +278,9 @@ def search_groups(
     for node, subset in np.ndindex(shape):
         rows, weights = positions[begin[node] : end[node]], cells[begin[node] : end[node]]
         g = 0
+        if tree.n_children[0] == 0:
+            alone = histogram(codes[members[subset, 0]][rows], weights)
+            gain[node, subset] = best_split(alone, sum(weights.tolist()), count_bits, min_leaf).gain
         while n_children := int(tree.n_children[g]):
             if tree.tile[g] >= 0:
                 child_codes = tiles[subset, tree.tile[g], :, :n_children].T

@@ -270,3 +270,20 @@ def test_eval_set_of_unknown_classes() -> None:
 def test_eval_set_with_a_bad_target() -> None:
     X, y = table()
     assert_refused(GTGBMRegressor(), X, y, "eval_set[0]", eval_set=(X, np.full(150, np.nan)))
+
+
+@pytest.mark.parametrize("n_jobs", [0, 2.5, "2"])
+def test_n_jobs_is_checked_by_fit_and_predict(n_jobs: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    with pytest.raises((TypeError, ValueError), match="n_jobs="):
+        AGBMRegressor(n_jobs=n_jobs).fit(X, X[:, 0])
+    fitted = AGBMRegressor(n_estimators=2).fit(X, X[:, 0]).set_params(n_jobs=n_jobs)
+    with pytest.raises((TypeError, ValueError), match="n_jobs="):
+        fitted.predict(X)
+
+
+@pytest.mark.parametrize("callbacks", [3, [3]])
+def test_callbacks_must_be_callables(callbacks: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    with pytest.raises(TypeError, match="callbacks"):
+        AGBMRegressor(n_estimators=2).fit(X, X[:, 0], callbacks=callbacks)

@@ -114,6 +114,24 @@ def test_sorted_rows(search: str) -> None:
     assert model.score(X, y) > 0.85
 
 
+@pytest.mark.parametrize("test_rows", ["auto", None])
+@pytest.mark.parametrize(("d", "s"), [(1, 1), (3, 3)])
+def test_subsets_of_one_feature(d: int, s: int, test_rows: str | None) -> None:
+    X = np.random.default_rng(0).normal(size=(500, d))
+    model = GTGBMRegressor(
+        search="group-testing", n_relevant=s, test_rows=test_rows, random_state=0, n_estimators=5
+    )
+    assert model.fit(X, X.sum(axis=1)).n_selected_features_ > 0
+
+
+@pytest.mark.parametrize(("n", "d"), [(2, 2), (80, 5000)])
+@pytest.mark.parametrize("search", SEARCHES)
+def test_few_rows(search: str, n: int, d: int) -> None:
+    X = np.random.default_rng(0).normal(size=(n, d))
+    model = GTGBMRegressor(random_state=0, n_estimators=5, min_samples_leaf=1, search=search)
+    assert model.fit(X, X[:, 0]).n_selected_features_ > 0
+
+
 @pytest.mark.parametrize("method", EXHAUSTIVE)
 def test_two_rows(method: Any) -> None:
     X, y = np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([0.0, 1.0])

@@ -72,7 +72,7 @@ def assert_same(X: F64, model: Any, plain: Ensemble, scores: F64) -> None:
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("penalty", [0.0, 0.005, 0.03, 0.1])
-@pytest.mark.parametrize("seed", [0, 2])
+@pytest.mark.parametrize("seed", [0, 1, 2])
 def test_agbm_is_algorithm_1(seed: int, penalty: float, missing: float) -> None:
     X, y = small_table(seed, missing)
     model = AGBMRegressor(
@@ -145,25 +145,10 @@ def give_subsets(monkeypatch: pytest.MonkeyPatch, subsets: I64) -> None:
     monkeypatch.setattr(group_tests, "deal_subsets", lambda *_: subsets)
 
 
-@pytest.mark.parametrize(
-    ("seed", "n_subsets", "size", "penalty", "missing"),
-    [
-        (1, 1, COLUMNS, 0.0, 0.0),
-        (5, 1, COLUMNS, 0.0, 0.2),
-        (3, 1, COLUMNS, 0.01, 0.0),
-        (2, 1, COLUMNS, 0.05, 0.2),
-        (2, 3, COLUMNS, 0.0, 0.0),
-        (4, 3, COLUMNS, 0.0, 0.2),
-        (6, 3, COLUMNS, 0.01, 0.0),
-        (7, 3, COLUMNS, 0.05, 0.2),
-        (3, 4, 5, 0.01, 0.0),
-        (6, 4, 5, 0.01, 0.2),
-        (5, 2, 2, 0.01, 0.0),
-        (7, 2, 2, 0.05, 0.2),
-        (0, 6, 3, 0.01, 0.0),
-        (2, 6, 3, 0.01, 0.2),
-    ],
-)
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize(("n_subsets", "size"), [(1, COLUMNS), (3, COLUMNS), (4, 5), (6, 3), (8, 1)])
+@pytest.mark.parametrize("penalty", [0.0, 0.01])
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
 def test_gtgbm_is_algorithm_2(
     monkeypatch: pytest.MonkeyPatch, seed: int, n_subsets: int, size: int, penalty: float, missing: float
 ) -> None:
@@ -180,7 +165,7 @@ def test_gtgbm_is_algorithm_2(
     ).fit(X, y)
     rules = Rules(penalty, min_leaf=MIN_LEAF, min_node_rows=0.1 * ROWS, subsets=subsets.tolist())
     plain = boost(X, y, rules, n_trees=N_TREES)
-    assert len(plain.purchases) > 1
+    assert plain.purchases
     assert_same(X, model, plain, model.predict(X))
 
 
@@ -202,12 +187,15 @@ def test_gtgbm_classifier_is_algorithm_2(monkeypatch: pytest.MonkeyPatch) -> Non
     assert_same(X, model, plain, model.decision_function(X))
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.5])
 @pytest.mark.parametrize("penalty", [0.0, 0.001, 0.01, 0.05, 0.2])
 @pytest.mark.parametrize("method", [AGBMRegressor, GBFSRegressor, AGBMClassifier, GBFSClassifier])
-def test_skipping_changes_nothing(monkeypatch: pytest.MonkeyPatch, method: Any, penalty: float) -> None:
+def test_skipping_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, method: Any, penalty: float, noise: float
+) -> None:
     rng = np.random.default_rng(7)
     X = rng.normal(size=(600, 12))
-    y: F64 = X[:, 0] + np.sin(3.0 * X[:, 1]) + X[:, 2] * X[:, 3] + 0.5 * rng.normal(size=600)
+    y: F64 = X[:, 0] + np.sin(3.0 * X[:, 1]) + X[:, 2] * X[:, 3] + noise * rng.normal(size=600)
     if method in (AGBMClassifier, GBFSClassifier):
         y = (y > 0.0).astype(np.float64)
     if method in (GBFSRegressor, GBFSClassifier):

@@ -35,8 +35,9 @@ REGRESSORS = [GTGBMRegressor, AGBMRegressor, GBFSRegressor]
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
     [method(n_estimators=5) for method in [*CLASSIFIERS, *REGRESSORS]]
     + [
-        method(n_estimators=5, search="group-testing", test_rows=None)
+        method(n_estimators=5, search="group-testing", test_rows=test_rows)
         for method in (GTGBMClassifier, GTGBMRegressor)
+        for test_rows in ("auto", None)
     ]
 )
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:

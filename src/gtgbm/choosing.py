@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,8 +61,12 @@ class Choice:
         self.missing_side[nodes] = splits.missing_side[rows, column]
 
 
+Measure = Callable[[int, I64], Splits]
+"""``measure(feature, nodes)``: the splits of a feature just bought at some nodes, shape (nodes, 1)."""
+
+
 def buy_new_features(
-    choice: Choice, proposals: Splits, nodes: I64, turn: I64, costs: FeatureCosts
+    choice: Choice, proposals: Splits, nodes: I64, turn: I64, costs: FeatureCosts, measure: Measure
 ) -> list[tuple[int, int]]:
     """Let nodes take turns in buying: what one has bought is free for those after it.
 
@@ -74,7 +79,9 @@ def buy_new_features(
     nodes : ndarray of int64, shape (rows of proposals,)
         The node of each row of `proposals`.
     turn : ndarray of int64
-        `nodes`' rows in the order in which they choose.
+        All nodes of the level that may split, in the order in which they choose.
+    measure : callable
+        Called once for each purchase, with the nodes after the buyer.
 
     Returns
     -------
@@ -87,22 +94,28 @@ def buy_new_features(
     value = proposals.gain - costs.prices(proposals.features)
     column = np.argmax(value, axis=1)
     best = value[np.arange(value.shape[0]), column]
+    row_of = np.full(choice.gain.shape[0], -1, dtype=np.int64)
+    row_of[nodes] = np.arange(nodes.shape[0])
     waiting = turn
-    while (wins := best[waiting] > choice.gain[nodes[waiting]]).any():
+    while True:
+        rows = row_of[waiting]
+        wins = (rows >= 0) & (best[rows] > choice.gain[waiting])
+        if not wins.any():
+            return bought
         first = int(np.argmax(wins))
-        row, taken = int(waiting[first]), int(column[waiting[first]])
+        node, row = int(waiting[first]), int(rows[first])
+        taken = int(column[row])
         feature = int(proposals.features[taken])
-        if not costs.is_owned[feature]:
-            costs.buy(feature)
-            bought.append((int(nodes[row]), feature))
+        costs.buy(feature)
+        bought.append((node, feature))
+        choice.take(np.array([node]), proposals, np.array([row]), taken)
         waiting = waiting[first + 1 :]
-        choice.take(nodes[row : row + 1], proposals, np.array([row]), taken)
-        free = waiting[proposals.gain[waiting, taken] > choice.gain[nodes[waiting]]]
-        choice.take(nodes[free], proposals, free, taken)
+        free = measure(feature, waiting)
+        better = np.flatnonzero(free.gain[:, 0] > choice.gain[waiting])
+        choice.take(waiting[better], free, better, 0)
         if np.isinf(costs.new_price):
-            break
+            return bought
         value[:, taken] = -np.inf
         stale = np.flatnonzero(column == taken)
         column[stale] = np.argmax(value[stale], axis=1)
         best[stale] = value[stale, column[stale]]
-    return bought

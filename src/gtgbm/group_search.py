@@ -6,11 +6,11 @@ from collections import deque
 
 import numpy as np
 
-from gtgbm import _core
-from gtgbm.arrays import CELLS, F64, I32, I64, U8, Bool
+from gtgbm.arrays import F64, I32, I64, U8, Bool
 from gtgbm.data.columns import DenseColumns
 from gtgbm.feature_costs import FeatureCosts
 from gtgbm.group_tests import GroupTests
+from gtgbm.histograms import measure_pairs
 from gtgbm.level import Level, RowOrder, Splits, TreeContext
 from gtgbm.reducer import Reducer
 from gtgbm.timings import Timings
@@ -144,7 +144,9 @@ class GroupSearch:
     ) -> Bool:
         rows = level.n_rows[nodes]
         variance = level.sse[nodes] / rows
-        estimate = (gain - (self._chance_gain * variance)[:, None]) * (rows / tested)[:, None]
+        # With all rows tested nothing is left to chance.
+        chance = self._chance_gain * (1.0 - tested / rows) * variance
+        estimate = (gain - chance[:, None]) * (rows / tested)[:, None]
         wins: Bool = estimate > (floor + costs.new_price)[:, None]
         return wins
 
@@ -152,36 +154,12 @@ class GroupSearch:
         distinct, column = np.unique(features, return_inverse=True)
         splits = Splits.none(nodes.shape[0], distinct)
         node = nodes[row]
-        hist = np.empty((row.shape[0], CELLS), dtype=np.int64)
         codes, slots, n_bins = self._cache.slots(features)
-        _core.build_pair_histograms(
-            tree.pool,
-            codes,
-            slots,
-            tree.order.rows,
-            tree.order.cells,
-            level.begin[node],
-            level.end[node],
-            hist,
-        )
-        self._reducer.sum(hist)
-        gain = np.empty(row.shape[0])
-        bins, side = np.empty(row.shape[0], dtype=np.int32), np.empty(row.shape[0], dtype=np.int32)
-        _core.scan_pair_histograms(
-            tree.pool,
-            hist,
-            n_bins,
-            level.total[node],
-            tree.cells.count_bits,
-            tree.min_leaf,
-            gain,
-            bins,
-            side,
-        )
-        splits.gain[row, column] = gain
-        splits.bin[row, column] = bins
-        splits.missing_side[row, column] = side
-        self._recent_gains[-1] = max(self._recent_gains[-1], float(np.max(gain / level.sse[node])))
+        gain, bins, side = measure_pairs(tree, self._reducer, level, node, codes, slots, n_bins)
+        splits.gain[row, column] = gain[:, 0]
+        splits.bin[row, column] = bins[:, 0]
+        splits.missing_side[row, column] = side[:, 0]
+        self._recent_gains[-1] = max(self._recent_gains[-1], float(np.max(gain[:, 0] / level.sse[node])))
         return splits
 
 
@@ -216,9 +194,9 @@ class _ColumnCache:
         self._slot.update(zip(new.tolist(), range(first, last), strict=True))
 
     def slots(self, features: I64) -> tuple[U8, I64, I32]:
-        """All codes, the slot of each feature, and its number of bins."""
+        """All codes (slots, n), the slot of each feature, and the number of bins of each slot."""
         slots = np.array([self._slot[f] for f in features.tolist()], dtype=np.int64)
-        return self._codes, slots, self._n_bins[slots]
+        return self._codes, slots, self._n_bins
 
     def column(self, feature: int) -> tuple[U8, int]:
         slot = self._slot[feature]

@@ -12,8 +12,8 @@ from gtgbm.choosing import Choice, buy_new_features
 from gtgbm.data.columns import DenseColumns, Tiles
 from gtgbm.feature_costs import FeatureCosts
 from gtgbm.fixed_point import Cells, pack
-from gtgbm.histograms import LevelHistograms
-from gtgbm.level import Level, RowOrder, TreeContext
+from gtgbm.histograms import LevelHistograms, measure_pairs
+from gtgbm.level import Level, RowOrder, Splits, TreeContext
 from gtgbm.reducer import Reducer
 from gtgbm.searches import Search
 from gtgbm.timings import Timings
@@ -150,16 +150,29 @@ class TreeGrower:
         if searched.shape[0] == 0:
             return choice, []
         proposed, splits = self._search.propose(tree, level, searched, choice.gain[searched], self._costs)
-        price = self._costs.new_price
+        price = self._costs.new_price / tree.root_sse
         # Largest first; a stable sort keeps equals in the order of their nodes.
-        turn = np.argsort(-level.n_rows[proposed], kind="stable")
-        purchases = []
-        for node, feature in buy_new_features(choice, splits, proposed, turn, self._costs):
+        turn = active[np.argsort(-level.n_rows[active], kind="stable")]
+
+        def measure(feature: int, nodes: I64) -> Splits:
             codes, n_bins = self._search.column(feature)
             self._own(feature, codes, n_bins)
-            unit = tree.root_sse
-            purchases.append(Purchase(feature, float(choice.gain[node]) / unit, price / unit))
-        return choice, purchases
+            pairs = np.zeros(nodes.shape[0], dtype=np.int64)
+            return Splits(
+                np.array([feature]),
+                *measure_pairs(
+                    tree,
+                    self._reducer,
+                    level,
+                    nodes,
+                    np.ascontiguousarray(codes)[None],
+                    pairs,
+                    np.array([n_bins]),
+                ),
+            )
+
+        bought = buy_new_features(choice, splits, proposed, turn, self._costs, measure)
+        return choice, [Purchase(f, float(choice.gain[node]) / tree.root_sse, price) for node, f in bought]
 
     def _may_buy(self, level: Level, nodes: I64, owned_gain: F64) -> I64:
         """Exact skip: no split gains more than the node's own squared error."""

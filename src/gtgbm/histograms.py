@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import CELLS, I64, LANES
+from gtgbm.arrays import CELLS, F64, I32, I64, LANES, U8
 from gtgbm.data.columns import Tiles
 from gtgbm.level import Level, Splits, TreeContext
 from gtgbm.reducer import Reducer
@@ -157,6 +157,46 @@ class LevelHistograms:
         if self._buffers[0].shape[0] < cells:
             self._buffers[0] = np.empty(cells * 5 // 4, dtype=np.int64)
         return self._buffers[0][:cells].reshape(slots, tiles, LANES, CELLS)
+
+
+def measure_pairs(
+    tree: TreeContext, reducer: Reducer, level: Level, nodes: I64, codes: U8, column: I64, n_bins: I32
+) -> tuple[F64, I32, I32]:
+    """Best splits of single columns at single nodes.
+
+    Parameters
+    ----------
+    nodes : ndarray of int64, shape (k,)
+    codes : ndarray of uint8, shape (columns, n)
+    column : ndarray of int64, shape (k,)
+        The column asked for at each node.
+    n_bins : ndarray of int32, shape (columns,)
+
+    Returns
+    -------
+    gain, bin, missing_side : ndarray, shape (k, 1)
+        As in `Splits`.
+    """
+    k = nodes.shape[0]
+    hist = np.empty((k, CELLS), dtype=np.int64)
+    order = tree.order
+    _core.build_pair_histograms(
+        tree.pool, codes, column, order.rows, order.cells, level.begin[nodes], level.end[nodes], hist
+    )
+    reducer.sum(hist)
+    gain, bins, side = np.empty(k), np.empty(k, dtype=np.int32), np.empty(k, dtype=np.int32)
+    _core.scan_pair_histograms(
+        tree.pool,
+        hist,
+        n_bins[column].astype(np.int32),
+        level.total[nodes],
+        tree.cells.count_bits,
+        tree.min_leaf,
+        gain,
+        bins,
+        side,
+    )
+    return gain[:, None], bins[:, None], side[:, None]
 
 
 class _Plan:

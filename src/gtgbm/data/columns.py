@@ -15,9 +15,6 @@ T = TypeVar("T", bound=np.generic)
 _ENCODE_BATCH = 512
 """Columns binned in one kernel call: enough to keep threads busy, few enough for Ctrl-C to be prompt."""
 
-_THRESHOLD_ROWS = 10_000
-"""Rows sampled for thresholds: about 40 rows a bin. Sorting more would cost more than binning."""
-
 
 class DenseColumns:
     """A table of numbers whose columns are turned into codes on demand.
@@ -28,11 +25,15 @@ class DenseColumns:
         Any native float or integer dtype, either memory order; never copied. NaN is missing.
     max_bins : int
         At most 255.
+    threshold_rows : int
+        Rows that place thresholds; all rows where there are fewer.
     rng : numpy Generator
-        Samples the rows that place thresholds in tables larger than the sample.
+        Samples those rows.
     """
 
-    def __init__(self, table: Table, pool: _core.Pool, max_bins: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self, table: Table, pool: _core.Pool, max_bins: int, threshold_rows: int, rng: np.random.Generator
+    ) -> None:
         self.table = table
         self.n_rows, self.n_columns = table.shape
         self._pool = pool
@@ -40,8 +41,8 @@ class DenseColumns:
         self._thresholds: dict[int, F64] = {}
         self._sample: I64 = (
             np.arange(self.n_rows, dtype=np.int64)
-            if self.n_rows <= _THRESHOLD_ROWS
-            else np.sort(rng.choice(self.n_rows, _THRESHOLD_ROWS, replace=False)).astype(np.int64)
+            if self.n_rows <= threshold_rows
+            else np.sort(rng.choice(self.n_rows, threshold_rows, replace=False)).astype(np.int64)
         )
 
     def thresholds(self, column: int) -> F64:

@@ -76,7 +76,10 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     ) -> None:
         """Fit to validated data; `y` holds numbers already."""
         settings = self._settings(X.shape[1])
-        pool = make_pool(check.optional_count("n_jobs", self.n_jobs, low=-(1 << 20)) or None)
+        pool = make_pool(self.n_jobs)
+        for callback in callbacks:
+            if not callable(callback):
+                raise TypeError(f"callbacks holds {callback!r}: give callables that take a Progress")
         verbose = check.count("verbose", self.verbose, low=0)
         random = check_random_state(self.random_state)
         seed = int(random.randint(np.iinfo(np.int32).max))
@@ -230,3 +233,12 @@ def check_lengths(X: NDArray[Any], y: NDArray[Any], k: int) -> None:
     """Refuse an eval set whose X and y differ in length."""
     if X.shape[0] != y.shape[0]:
         raise ValueError(f"eval_set[{k}]: X has {X.shape[0]} rows, y {y.shape[0]} values; they must match")
+
+
+def listed(callbacks: Any) -> list[Callback]:
+    """Return ``callbacks`` as a list."""
+    if callbacks is None:
+        return []
+    if not isinstance(callbacks, Sequence):
+        raise TypeError(f"callbacks={callbacks!r} is not a list: give a list of callables")
+    return list(callbacks)

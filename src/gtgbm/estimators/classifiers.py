@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from gtgbm.arrays import F64
 from gtgbm.boosting import Callback
 from gtgbm.estimators import parameters as check
-from gtgbm.estimators.base import BaseGTGBM, check_eval_table, check_lengths, pairs_of
+from gtgbm.estimators.base import BaseGTGBM, check_eval_table, check_lengths, listed, pairs_of
 from gtgbm.estimators.documentation import documented
 from gtgbm.losses import LogLoss, Loss, MultinomialLoss, SquaredError, softmax
 
@@ -46,7 +46,7 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         for k, (Xv, yv) in enumerate(pairs_of(eval_set)):
             table = check_eval_table(self, Xv, k)
             pairs.append((table, self._codes_of(table, yv, k)))
-        self._fit(X, codes.astype(np.float64), loss, pairs, callbacks or ())
+        self._fit(X, codes.astype(np.float64), loss, pairs, listed(callbacks))
         return self
 
     def decision_function(self, X: Any) -> F64:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 from gtgbm.arrays import F64
 from gtgbm.boosting import Callback
 from gtgbm.estimators import parameters as check
-from gtgbm.estimators.base import BaseGTGBM, check_eval_table, check_lengths, pairs_of
+from gtgbm.estimators.base import BaseGTGBM, check_eval_table, check_lengths, listed, pairs_of
 from gtgbm.estimators.documentation import documented
 from gtgbm.losses import SquaredError
 
@@ -52,7 +52,7 @@ class _Regressor(RegressorMixin, BaseGTGBM):
             table, target = check_eval_table(self, Xv, k), _target(yv, f"eval_set[{k}]: y")
             check_lengths(table, target, k)
             pairs.append((table, target))
-        self._fit(X, y, SquaredError(), pairs, callbacks or ())
+        self._fit(X, y, SquaredError(), pairs, listed(callbacks))
         return self
 
     def predict(self, X: Any) -> F64:
