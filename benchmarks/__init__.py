@@ -1,0 +1,1 @@
+"""Measurements of speed and quality against other libraries; not part of the package."""

@@ -1,0 +1,1 @@
+"""One adapter per library, each with ``run(job, data) -> Record``; only an adapter imports its library."""
