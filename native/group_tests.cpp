@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -285,9 +286,10 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
     require(cells.shape(0) == positions.shape(0) && end.shape(0) == begin.shape(0),
             "search_groups: positions and cells must have the same length");
     require(positions.shape(0) <= codes.shape(1), "search_groups: more positions than test rows");
-    require(static_cast<int64_t>(feature.shape(0)) == nodes && static_cast<int64_t>(feature.shape(1)) == p &&
-                static_cast<int64_t>(gain.shape(0)) == nodes && static_cast<int64_t>(gain.shape(1)) == p,
-            "search_groups: outputs must have shape (nodes, subsets)");
+    const int64_t kept = static_cast<int64_t>(feature.shape(1));
+    require(static_cast<int64_t>(feature.shape(0)) == nodes && static_cast<int64_t>(gain.shape(0)) == nodes &&
+                gain.shape(1) == feature.shape(1) && kept >= 1 && kept <= p,
+            "search_groups: outputs must have shape (nodes, kept) with at most one entry per subset");
     int64_t rows = 0;
     for (int64_t k = 0; k < nodes; ++k) {
         require(0 <= begin.data()[k] && begin.data()[k] <= end.data()[k] &&
@@ -301,36 +303,57 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
             totals[static_cast<size_t>(k)] += cells.data()[i];
     std::vector<int64_t> scratch(static_cast<size_t>(pool.size()) * kLanes * kCells);
     const int64_t subset_tiles = static_cast<int64_t>(tiles.shape(1)) * m * width;
-    pool.run(nodes * p, rows * p * 16, [&](int64_t task, int worker) {
-        const int64_t node = task / p, subset = task % p;
+    const auto search_at = [&](int64_t node) {
+        return Search{positions.data(),
+                      cells.data(),
+                      begin.data()[node],
+                      end.data()[node],
+                      totals[static_cast<size_t>(node)],
+                      min_leaf,
+                      {count_bits},
+                      n_codes};
+    };
+    // From group g of a subset to its best child; a group of one feature is scored and stays.
+    const auto step = [&](const Search& at, int64_t subset, int64_t g, int worker, double& best_gain) {
         int64_t* hist = scratch.data() + static_cast<size_t>(worker) * kLanes * kCells;
-        Search at{positions.data(),
-                  cells.data(),
-                  begin.data()[node],
-                  end.data()[node],
-                  totals[static_cast<size_t>(node)],
-                  min_leaf,
-                  {count_bits},
-                  n_codes};
-        const int64_t* features = members.data() + subset * size;
-        double best_gain = -std::numeric_limits<double>::infinity();
-        int64_t g = 0;
-        if (shape.n_children.data()[g] == 0) {
-            fill_single(codes.data(), m, features, 1, at, hist);
-            best_child(hist, 1, at, best_gain);
+        const int64_t tile = shape.tile.data()[g], children = shape.n_children.data()[g];
+        if (tile < 0) {
+            const int64_t* features = members.data() + subset * size + shape.begin.data()[g];
+            fill_single(codes.data(), m, features, std::max<int64_t>(children, 1), at, hist);
+        } else {
+            const uint8_t* base = tiles.data() + subset * subset_tiles + tile * m * width;
+            width == 2 ? fill<2>(base, at, hist) : fill<kLanes>(base, at, hist);
         }
-        while (shape.n_children.data()[g] > 0) {
-            const int64_t tile = shape.tile.data()[g], children = shape.n_children.data()[g];
-            if (tile < 0) {
-                fill_single(codes.data(), m, features + shape.begin.data()[g], children, at, hist);
-            } else {
-                const uint8_t* base = tiles.data() + subset * subset_tiles + tile * m * width;
-                width == 2 ? fill<2>(base, at, hist) : fill<kLanes>(base, at, hist);
-            }
-            g = shape.first_child.data()[g] + best_child(hist, children, at, best_gain);
-        }
-        feature.data()[node * p + subset] = features[shape.begin.data()[g]];
-        gain.data()[node * p + subset] = best_gain;
+        const int64_t best = best_child(hist, std::max<int64_t>(children, 1), at, best_gain);
+        return children == 0 ? g : shape.first_child.data()[g] + best;
+    };
+
+    // The first step of every subset, then the rest of the way for those that look best.
+    std::vector<int64_t> group(static_cast<size_t>(nodes * p)), order(static_cast<size_t>(nodes * p));
+    std::vector<double> score(static_cast<size_t>(nodes * p));
+    pool.run(nodes * p, rows * p * 8, [&](int64_t task, int worker) {
+        group[static_cast<size_t>(task)] =
+            step(search_at(task / p), task % p, 0, worker, score[static_cast<size_t>(task)]);
+    });
+    for (int64_t node = 0; node < nodes; ++node) {
+        const auto first = order.begin() + node * p;
+        std::iota(first, first + p, node * p);
+        if (kept == p) continue;
+        std::partial_sort(first, first + kept, first + p, [&](int64_t a, int64_t b) {
+            const double x = score[static_cast<size_t>(a)], y = score[static_cast<size_t>(b)];
+            return x > y || (x == y && a < b);
+        });
+    }
+    pool.run(nodes * kept, rows * kept * 8, [&](int64_t task, int worker) {
+        const int64_t node = task / kept;
+        const auto chosen = static_cast<size_t>(order[static_cast<size_t>(node * p + task % kept)]);
+        const int64_t subset = static_cast<int64_t>(chosen) % p;
+        const Search at = search_at(node);
+        int64_t g = group[chosen];
+        double best_gain = score[chosen];
+        while (shape.n_children.data()[g] > 0) g = step(at, subset, g, worker, best_gain);
+        feature.data()[task] = members.data()[subset * size + shape.begin.data()[g]];
+        gain.data()[task] = best_gain;
     });
 }
 

@@ -27,8 +27,9 @@ void build_group_codes16(Pool& pool, Array<const uint16_t, 2> values, int top,
 // Codes of single features by sorted order (n_codes at most), for tests on the paper's scaled values.
 void sorted_codes(Pool& pool, Array<const uint16_t, 2> values, int n_codes, Array<uint8_t, 2> out);
 
-// Descends every subset's tree at every node, keeping the child whose pseudo-feature splits the node's test
-// rows best. Out (nodes, p): the feature reached, and its gain on the test rows.
+// Descends the subsets' trees at every node, keeping the child whose pseudo-feature splits the node's test
+// rows best. Out (nodes, kept): the feature reached, and its gain on the test rows. With fewer places than
+// subsets, only the subsets whose first step scores best are descended, best first.
 void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_t, 2> codes,
                    Array<const int64_t, 2> members, GroupShape shape, int n_codes,
                    Array<const int32_t, 1> positions, Array<const int64_t, 1> cells,

@@ -271,10 +271,15 @@ def search_groups(
     end: I64,
     count_bits: int,
     min_leaf: int,
+    kept: int,
 ) -> tuple[I64, F64]:
-    """Feature reached and its gain when every group is followed into its best child."""
+    """Feature reached and its gain when every group is followed into its best child.
+
+    With fewer places than subsets, those with the best first step, best first.
+    """
     shape = (begin.shape[0], members.shape[0])
     feature, gain = np.zeros(shape, dtype=np.int64), np.full(shape, -np.inf)
+    first = np.zeros(shape)
     for node, subset in np.ndindex(shape):
         rows, weights = positions[begin[node] : end[node]], cells[begin[node] : end[node]]
         g = 0
@@ -292,9 +297,15 @@ def search_groups(
                 for child in child_codes
             ]
             gain[node, subset] = max(gains)
+            first[node, subset] = max(gains) if g == 0 else first[node, subset]
             g = int(tree.first_child[g]) + int(np.argmax(gains))
         feature[node, subset] = members[subset, tree.begin[g]]
-    return feature, gain
+    if tree.n_children[0] == 0:
+        first = gain
+    if kept == shape[1]:
+        return feature, gain
+    best = np.argsort(-first, axis=1, kind="stable")[:, :kept]
+    return np.take_along_axis(feature, best, axis=1), np.take_along_axis(gain, best, axis=1)
 
 
 def correlate(codes: U8, weight: I16) -> I64:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtgbm.arrays import LANES
-from gtgbm.group_tests import GroupTree, deal_subsets, divide, n_subsets
+from gtgbm.group_tests import GroupTree, deal_partition, deal_subsets, divide, n_subsets, subset_size
 from tests.strategies import seeds
 
 
@@ -96,3 +96,25 @@ def test_subsets_differ() -> None:
 )
 def test_n_subsets(n_relevant: int, failure_probability: float, p: int) -> None:
     assert n_subsets(n_relevant, failure_probability) == p
+
+
+@given(st.integers(1, 700), st.integers(1, 80), st.integers(0, 2**20))
+def test_deal_partition(d: int, size: int, seed: int) -> None:
+    """Every feature is dealt, and only what fills up the last subset is dealt twice."""
+    features = np.arange(100, 100 + d)
+    subsets = deal_partition(features, size, np.random.default_rng(seed))
+    assert subsets.shape == (-(-d // size), size)
+    dealt, counts = np.unique(subsets, return_counts=True)
+    if size <= d:
+        assert dealt.tolist() == features.tolist()
+    assert (counts - 1).sum() == subsets.size - d
+
+
+@pytest.mark.parametrize("parts", [2, 8])
+@pytest.mark.parametrize("d", [1, 7, 8, 2048, 2049, 16_385, 300_000])
+def test_subset_size_keeps_the_budget(d: int, parts: int) -> None:
+    size = subset_size(d, parts)
+    assert 1 <= size <= d
+    assert size == d or -(-d // size) * parts <= 2048
+    # The next smaller power would be too many.
+    assert size <= parts or -(-d // (size // parts)) * parts > 2048 or size == d

@@ -114,9 +114,9 @@ def test_sorted_codes(pool: _core.Pool, d: int, m: int, n_codes: int, seed: int)
 
 
 def search(
-    pool: _core.Pool, tiles: U8, codes: U8, g: Groups, n_codes: int, nodes: Nodes, min_leaf: int
+    pool: _core.Pool, tiles: U8, codes: U8, g: Groups, n_codes: int, nodes: Nodes, min_leaf: int, kept: int
 ) -> tuple[I64, F64]:
-    shape = (nodes.begin.shape[0], g.members.shape[0])
+    shape = (nodes.begin.shape[0], kept)
     feature, gain = np.full(shape, -7, dtype=np.int64), np.full(shape, 77.0)
     _core.search_groups(
         pool,
@@ -145,7 +145,7 @@ large_nodes = st.just(2500).flatmap(lambda m: st.tuples(st.just(m), nodes_of(m, 
 
 @given(
     pools, groups(), st.one_of(small_nodes, small_nodes, large_nodes), st.sampled_from([2, 16, 64]),
-    st.sampled_from([1, 4]), seeds,
+    st.sampled_from([1, 4]), st.integers(1, 8), seeds,
 )  # fmt: skip
 def test_search_groups(
     pool: _core.Pool,
@@ -153,12 +153,14 @@ def test_search_groups(
     rows: tuple[int, Nodes],
     n_codes: int,
     min_leaf: int,
+    most: int,
     seed: int,
 ) -> None:
     (d, g), (m, nodes) = drawn, rows
+    kept = min(most, g.members.shape[0])
     codes: U8 = feature_values(np.random.default_rng(seed), d, m, n_codes - 1, np.uint8)
     tiles = build_codes8(pool, codes, g, n_codes, exact=False)
-    feature, gain = search(pool, tiles, codes, g, n_codes, nodes, min_leaf)
+    feature, gain = search(pool, tiles, codes, g, n_codes, nodes, min_leaf, kept)
     expected_feature, expected_gain = reference.search_groups(
         tiles,
         codes,
@@ -170,6 +172,7 @@ def test_search_groups(
         nodes.end,
         nodes.count_bits,
         min_leaf,
+        kept,
     )
     np.testing.assert_array_equal(feature, expected_feature)
     np.testing.assert_allclose(gain, expected_gain, rtol=0 if m <= 40 else 1e-12)
@@ -182,7 +185,7 @@ def test_search_finds_the_feature_that_matters() -> None:
     nodes = Nodes(np.arange(m, dtype=np.int32), cells, np.array([0]), np.array([m]), 11)
     g = Groups(np.stack([rng.permutation(d) for _ in range(3)]), np.ones(d, np.int8), divide(d, LANES), LANES)
     feature, gain = search(
-        _core.Pool(2), build_codes8(_core.Pool(2), codes, g, 64, False), codes, g, 64, nodes, 1
+        _core.Pool(2), build_codes8(_core.Pool(2), codes, g, 64, False), codes, g, 64, nodes, 1, 3
     )
     assert feature.tolist() == [[37, 37, 37]]
     # The feature explains the gradients wholly.
@@ -205,7 +208,7 @@ def test_threads_have_scratch_space_of_their_own(size: int, exact: bool) -> None
         _core.build_group_codes16(pool, values, 65535, g.members, g.sign, g.tree.native(), 64, exact, tiles)
         _core.sorted_codes(pool, values, 64, codes)
         # Searches are quick: only many of them meet a thread on the same space for sure.
-        found = [search(pool, tiles, codes, g, 64, nodes, 1) for _ in range(30)]
+        found = [search(pool, tiles, codes, g, 64, nodes, 1, g.members.shape[0]) for _ in range(30)]
         results.append((tiles, codes, np.stack([f for f, _ in found]), np.stack([f for _, f in found])))
     for parallel in results[1:]:
         for part, serial_part in zip(parallel, results[0], strict=True):

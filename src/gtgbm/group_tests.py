@@ -16,9 +16,9 @@ from gtgbm import _core
 from gtgbm.arrays import CELLS, F64, I8, I16, I32, I64, LANES, U8, U16, Bool, Table
 
 _MAX_HISTOGRAMS = 2048
-"""Histograms one node's search may fill (docs/group-testing.md)."""
+"""Histograms the first step of one node's search may fill (docs/group-testing.md)."""
 _MAX_CANDIDATES = 8
-"""Candidates of a node that are looked at more closely."""
+"""Subsets of a node that are searched to the end."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,21 @@ class GroupTestSettings:
         """Codes of a pseudo-feature: tests need few, and few are quick to clear and scan."""
         return CELLS - 1 if self.paper_scaling else 16
 
+    def subsets_of(self, n_features: int) -> tuple[int, int, int]:
+        """Return the size of subsets, their number p, and how many a node's search follows to the end."""
+        if self.n_relevant is None:
+            size = subset_size(n_features, self.parts)
+            p = -(-n_features // size)
+            return size, p, min(p, _MAX_CANDIDATES)
+        p = n_subsets(self.n_relevant, self.failure_probability)
+        return -(-n_features // min(self.n_relevant, n_features)), p, p
+
     def deal(self, features: I64, rng: np.random.Generator) -> I64:
         """Draw the subsets, shape (p, size)."""
+        size, p, _ = self.subsets_of(features.shape[0])
         if self.n_relevant is None:
-            return deal_partition(features, subset_size(features.shape[0], self.parts), rng)
-        s = min(self.n_relevant, features.shape[0])
-        return deal_subsets(features, s, n_subsets(self.n_relevant, self.failure_probability), rng)
+            return deal_partition(features, size, rng)
+        return deal_subsets(features, min(self.n_relevant, features.shape[0]), p, rng)
 
 
 def n_subsets(n_relevant: int, failure_probability: float) -> int:
@@ -100,10 +109,10 @@ def deal_partition(features: I64, size: int, rng: np.random.Generator) -> I64:
 
 
 def subset_size(n_features: int, parts: int) -> int:
-    """Return the smallest power of `parts` whose search fills at most `_MAX_HISTOGRAMS` histograms."""
-    size, steps = parts, 1
-    while size < n_features and -(-n_features // size) * parts * steps > _MAX_HISTOGRAMS:
-        size, steps = size * parts, steps + 1
+    """Return the smallest power of `parts` whose first step fills at most `_MAX_HISTOGRAMS` histograms."""
+    size = parts
+    while size < n_features and -(-n_features // size) * parts > _MAX_HISTOGRAMS:
+        size *= parts
     return min(size, n_features)
 
 
@@ -274,7 +283,9 @@ class GroupTests:
         gain : ndarray of float64, shape (nodes, c)
             -inf where no split of the test rows was possible.
         """
-        shape = (begin.shape[0], self._members.shape[0] if self._members.shape[1] else 0)
+        n_features = self._members.shape[1]
+        kept = self._members.shape[0] if self._settings.n_relevant is not None else _MAX_CANDIDATES
+        shape = (begin.shape[0], min(kept, self._members.shape[0]) if n_features else 0)
         feature, gain = np.empty(shape, dtype=np.int64), np.empty(shape)
         if feature.size:
             _core.search_groups(
@@ -293,10 +304,7 @@ class GroupTests:
                 feature,
                 gain,
             )
-        if self._settings.n_relevant is not None or feature.shape[1] <= _MAX_CANDIDATES:
-            return feature, gain
-        best = np.argpartition(-gain, _MAX_CANDIDATES, axis=1)[:, :_MAX_CANDIDATES]
-        return np.take_along_axis(feature, best, axis=1), np.take_along_axis(gain, best, axis=1)
+        return feature, gain
 
     def _signs(self, residuals: I64) -> I8:
         d = self._codes.shape[0]

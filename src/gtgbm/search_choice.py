@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gtgbm.arrays import Table
-from gtgbm.group_tests import GroupTestSettings, divide, n_subsets, subset_size
+from gtgbm.group_tests import GroupTestSettings, divide
 
 _LEVELS = 6
 """Levels of a typical tree."""
@@ -63,16 +63,12 @@ def choose_search(table: Table, n_trees: int, n_test_rows: int, settings: GroupT
             "drown single features",
         )
     exhaustive = n * d * (_BIN + n_trees * _LEVELS * _ADD) + n_trees * _NODES * d * _SCAN
-    if settings.n_relevant is None:
-        size = subset_size(d, settings.parts)
-        p = -(-d // size)
-    else:
-        size = -(-d // settings.n_relevant)
-        p = n_subsets(settings.n_relevant, settings.failure_probability)
-    steps = _steps(size, settings.parts)
+    size, p, kept = settings.subsets_of(d)
+    first, rest = _histograms_per_subset(size, settings.parts)
+    histograms = p * first + kept * rest
     deals = 1 if settings.redeal_every is None else -(-n_trees // settings.redeal_every)
-    group = n_test_rows * (d * _BIN + deals * p * size * _DEAL + n_trees * _LEVELS * p * steps * _ADD)
-    group += n_trees * _NODES * p * steps * _TEST_SCAN
+    group = n_test_rows * (d * _BIN + deals * p * size * _DEAL + n_trees * _LEVELS * histograms * _ADD)
+    group += n_trees * _NODES * histograms * _TEST_SCAN
     # Candidates are binned and measured one by one, which loses half of the speed of eight together.
     measured = min(d, _CANDIDATES)
     group += n * measured * (_BIN + n_trees * _LEVELS * 2 * _ADD) + n_trees * _NODES * measured * _SCAN
@@ -93,11 +89,11 @@ def density(table: Table) -> float:
     return float(np.mean(shares))
 
 
-def _steps(size: int, parts: int) -> int:
-    """Histograms filled on the way from a whole subset to one feature."""
+def _histograms_per_subset(size: int, parts: int) -> tuple[int, int]:
+    """Histograms filled in the first step, and on the rest of the way to one feature."""
     tree = divide(size, parts)
-    group, total = 0, 0
+    group, counts = 0, []
     while tree.n_children[group]:
-        total += int(tree.n_children[group])
+        counts.append(int(tree.n_children[group]))
         group = int(tree.first_child[group])
-    return total
+    return (counts[0], sum(counts[1:])) if counts else (1, 0)
