@@ -30,7 +30,7 @@ unset PYTHONPATH PYTHONHOME VIRTUAL_ENV PYTEST_ADDOPTS
 python3 -m venv "$tmp/venv"
 # -D_GLIBCXX_ASSERTIONS: the standard library checks its own indices as well.
 CXX=$compiler CXXFLAGS="-D_GLIBCXX_ASSERTIONS" "$tmp/venv/bin/pip" install --quiet ".[test]" \
-    -C build-dir="$tmp/build" -C cmake.define.GTGBM_SANITIZE="$sanitizers"
+    -C build-dir="$tmp/build" -C install.strip=false -C cmake.define.GTGBM_SANITIZE="$sanitizers"
 
 # Under a sanitizer everything is several times slower: fewer examples, the same ones every time.
 cat >"$tmp/sanitize_profile.py" <<'PYTHON'
@@ -55,20 +55,17 @@ if [ "$1" = thread ]; then
     if setarch "$(uname -m)" -R true 2>/dev/null; then run=(setarch "$(uname -m)" -R); fi
 fi
 
-# Reports go to files: pytest would swallow what is printed. Python itself leaks by design, and its own
-# allocator would hide the ends of arrays.
+# Python itself leaks by design, and its own allocator would hide the ends of arrays. --capture=sys: pytest
+# must not swallow what a sanitizer writes to the process's stderr.
 status=0
 env PYTHONPATH="$tmp" PYTHONMALLOC=malloc PYTHONDONTWRITEBYTECODE=1 \
     HYPOTHESIS_STORAGE_DIRECTORY="$tmp/hypothesis" LD_PRELOAD="$preload" \
-    ASAN_OPTIONS="detect_leaks=0:log_path=$tmp/report-address" \
-    UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1:log_path=$tmp/report-undefined" \
-    TSAN_OPTIONS="log_path=$tmp/report-thread" \
-    "${run[@]}" "$tmp/venv/bin/python" -m pytest -q -p no:cacheprovider \
-    -p sanitize_profile --hypothesis-profile=sanitize "${tests[@]}" || status=$?
+    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+    "${run[@]}" "$tmp/venv/bin/python" -m pytest -q -p no:cacheprovider --capture=sys \
+    -p sanitize_profile --hypothesis-profile=sanitize "${tests[@]}" 2>"$tmp/stderr" || status=$?
 
-reports=("$tmp"/report-*)
-if [ -e "${reports[0]}" ]; then
-    cat "${reports[@]}" >&2
+cat "$tmp/stderr" >&2
+if grep -qE 'Sanitizer|runtime error:' "$tmp/stderr"; then
     echo "tools/sanitize.sh $1: the sanitizer found something, see above" >&2
     exit 1
 fi

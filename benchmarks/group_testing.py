@@ -1,0 +1,184 @@
+"""What each choice in group testing is worth: test AUC at a given number of features, and seconds.
+
+Run it with nothing else on the machine::
+
+    python -m benchmarks.group_testing --data-dir DIR
+
+It changes one thing at a time. Several are no parameters of the estimators, so it reaches into the package.
+The table goes into docs/group-testing.md, between its two marker lines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from benchmarks.data import Data, load
+from benchmarks.measuring import ROOT, environment
+from gtgbm import GTGBMClassifier, group_search, group_tests
+from gtgbm.demo_data import make_demo_data
+from gtgbm.estimators import base
+
+PAGE = ROOT / "docs" / "group-testing.md"
+MARKERS = "<!-- measured: begin -->", "<!-- measured: end -->"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A data set, the penalties to fit it with, and the sizes to compare at."""
+
+    name: str
+    data: Data
+    penalties: tuple[float, ...]
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One change: parameters of the estimator, of the settings of tests, or constants of modules."""
+
+    name: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    constants: dict[tuple[Any, str], Any] = field(default_factory=dict)
+    slow: bool = False
+
+
+VARIANTS = (
+    Variant("default"),
+    Variant("every feature tested alone", constants={(group_tests, "_MAX_HISTOGRAMS"): math.inf}, slow=True),
+    Variant("a quarter of the tests", constants={(group_tests, "_MAX_HISTOGRAMS"): 512}),
+    Variant("subsets as in the paper: s = 1, δ = 0.1", parameters={"n_relevant": 1}),
+    Variant("unsigned sums", settings={"signed": False}),
+    Variant("dealt once", settings={"redeal_every": None}),
+    Variant("1,000 test rows", parameters={"test_rows": 1000}),
+    Variant("4,000 test rows", parameters={"test_rows": 4000}, slow=True),
+    Variant("nodes of 25 test rows searched", constants={(base, "_MIN_TEST_ROWS"): 25}),
+    Variant("nodes of 400 test rows searched", constants={(base, "_MIN_TEST_ROWS"): 400}),
+    Variant("no chance gain subtracted", constants={(base, "_CHANCE_GAIN"): 0.0}),
+    Variant("chance gain 12", constants={(base, "_CHANCE_GAIN"): 12.0}),
+    Variant("unlikely nodes searched too", constants={(group_search, "_GAIN_MARGIN"): math.inf}, slow=True),
+    Variant("the paper's algorithm (test_rows=None)", parameters={"test_rows": None}, slow=True),
+)
+
+
+def tasks(data_dir: Path) -> Iterator[Task]:
+    """Load and generate the data sets."""
+    stand_in = load(data_dir / "gisette_like_mnist49" / "data.npz")
+    yield Task("gisette-like", stand_in, (0.012, 0.006, 0.003, 0.0015), (30, 60))
+    train, test = (make_demo_data(n) for n in (20_000, 10_000))
+    demo = Data(train.X, train.y, test.X, test.y)
+    yield Task("demo data", demo, (0.012, 0.006, 0.003, 0.0015), (10, 15))
+    with np.load(data_dir / "madelon" / "data.npz", allow_pickle=False) as arrays:
+        X, y, is_train = arrays["X"].astype(np.float32), arrays["y"] > 0, arrays["is_train"]
+    y = y.astype(np.int64)
+    yield Task(
+        "madelon", Data(X[is_train], y[is_train], X[~is_train], y[~is_train]), (0.02, 0.01, 0.006), (8,)
+    )
+
+
+@contextmanager
+def changed(variant: Variant) -> Iterator[None]:
+    """Let the package run with a variant's settings and constants."""
+    original = group_tests.GroupTestSettings
+
+    def settings(*arguments: Any) -> group_tests.GroupTestSettings:
+        return original(*arguments, **variant.settings)
+
+    patches = [patch.object(module, name, value) for (module, name), value in variant.constants.items()]
+    if variant.settings:
+        patches.append(patch.object(base, "GroupTestSettings", settings))
+    for one in patches:
+        one.start()
+    try:
+        yield
+    finally:
+        for one in patches:
+            one.stop()
+
+
+def measure(task: Task, variant: Variant, seeds: int) -> tuple[list[float], float]:
+    """Mean test AUC at each of the task's sizes, and mean seconds of a fit."""
+    curves, seconds = [], []
+    for seed in range(seeds):
+        points = []
+        for penalty in task.penalties:
+            model = GTGBMClassifier(
+                penalty=penalty, search="group-testing", random_state=seed, **variant.parameters
+            )
+            begin = perf_counter()
+            model.fit(task.data.X_train, task.data.y_train)
+            seconds.append(perf_counter() - begin)
+            score = roc_auc_score(task.data.y_test, model.predict_proba(task.data.X_test)[:, 1])
+            points.append((model.n_selected_features_, score))
+        sizes, scores = zip(*sorted(points), strict=True)
+        # Between two fits the curve is taken as straight in the logarithm of the size; beyond them, unknown.
+        curves.append(np.interp(np.log(task.sizes), np.log(sizes), scores, left=np.nan, right=np.nan))
+    with np.errstate(invalid="ignore"):
+        return np.mean(curves, axis=0).tolist(), float(np.mean(seconds))
+
+
+def table(results: dict[str, dict[str, tuple[list[float], float]]], sizes: dict[str, tuple[int, ...]]) -> str:
+    """Write the results as a Markdown table."""
+    head = [f"{task}: AUC at {', '.join(map(str, of))} (s)" for task, of in sizes.items()]
+    lines = ["| | " + " | ".join(head) + " |", "|---" * (len(head) + 1) + "|"]
+    for name, by_task in results.items():
+        cells = []
+        for task in sizes:
+            if task not in by_task:
+                cells.append("not run")
+                continue
+            scores, seconds = by_task[task]
+            shown = ", ".join("–" if math.isnan(score) else f"{score:.4f}" for score in scores)
+            cells.append(f"{shown} ({seconds:.2f})")
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure all variants and write the page."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.group_testing", description=__doc__)
+    parser.add_argument("--data-dir", type=Path, required=True)
+    parser.add_argument("--seeds", type=int, default=3, help="fits per penalty")
+    parser.add_argument("--only", default="", help="only variants whose name contains this; the page stays")
+    arguments = parser.parse_args()
+    about = environment(["gtgbm", "numpy", "scikit-learn"])
+    results: dict[str, dict[str, tuple[list[float], float]]] = {}
+    sizes: dict[str, tuple[int, ...]] = {}
+    for task in tasks(arguments.data_dir):
+        sizes[task.name] = task.sizes
+        for variant in VARIANTS:
+            if arguments.only not in variant.name:
+                continue
+            with changed(variant):
+                found = measure(task, variant, 1 if variant.slow else arguments.seeds)
+            results.setdefault(variant.name, {})[task.name] = found
+            print(task.name, variant.name, found, flush=True)
+    if arguments.only:
+        return
+    page = PAGE.read_text(encoding="utf-8")
+    before, rest = page.split(MARKERS[0])
+    after = rest.split(MARKERS[1])[1]
+    day = datetime.now(tz=timezone.utc).date().isoformat()
+    machine = "; ".join(f"{key}: {value}" for key, value in about.items())
+    note = (
+        f"Measured {day} by `python -m benchmarks.group_testing --data-dir DIR`, mean of {arguments.seeds} "
+        f"seeds (one for slow variants). {machine}."
+    )
+    measured = f"{MARKERS[0]}\n{table(results, sizes)}\n\n{note}\n{MARKERS[1]}"
+    PAGE.write_text(before + measured + after, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
