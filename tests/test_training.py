@@ -255,3 +255,15 @@ def test_sizes_of_nodes_and_leaves(search: str, fraction: float, min_leaf: int |
     split = np.concatenate([tree.n_rows[tree.feature >= 0] for tree in model.trees_])
     assert sizes.min() >= fewest
     assert split.min() >= max(fraction * 600, 2 * fewest)
+
+
+def test_holding_out_leaves_every_class_to_train_on() -> None:
+    """One row of a class is too few to share; a model without that class would start at minus infinity."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), np.zeros(200, dtype=int)
+    y[:100], y[7] = 1, 2
+    for seed in range(5):
+        model = GTGBMClassifier(
+            n_estimators=3, early_stopping_rounds=2, validation_fraction=0.5, random_state=seed
+        ).fit(X, y)
+        assert np.isfinite(model.predict_proba(X)).all()

@@ -185,15 +185,12 @@ class GroupTests:
     table : ndarray, shape (n, d)
     test_rows : ndarray of int64, shape (m,)
         The rows whose values make up pseudo-features.
-    usable : ndarray of int64
-        Features that may be dealt.
     """
 
     def __init__(
         self,
         table: Table,
         test_rows: I64,
-        usable: I64,
         settings: GroupTestSettings,
         pool: _core.Pool,
         rng: np.random.Generator,
@@ -201,7 +198,6 @@ class GroupTests:
         self._settings = settings
         self._pool = pool
         self._rng = rng
-        self._usable = usable
         shape = (table.shape[1], test_rows.shape[0])
         self._codes: U8 = np.empty(shape, dtype=np.uint8)
         self._scaled: U16 | None = None
@@ -211,7 +207,7 @@ class GroupTests:
             _core.sorted_codes(pool, self._scaled, settings.n_codes, self._codes)
         else:
             _core.rank_codes(pool, table, test_rows, settings.n_codes, self._codes)
-        self._trees_since_deal: int | None = None
+        self._n_trees = 0
         self._tiles: U8 = np.empty((0, 0, 0, 0), dtype=np.uint8)
 
     def start_tree(self, residuals: I64, is_owned: Bool) -> None:
@@ -223,15 +219,12 @@ class GroupTests:
             Fixed-point residuals of the test rows.
         is_owned : ndarray of bool, shape (d,)
         """
-        due = self._settings.redeal_every
-        if self._trees_since_deal is not None:
-            self._trees_since_deal += 1
-            if due is None or self._trees_since_deal < due:
-                return
-        self._trees_since_deal = 0
-        features = self._usable
-        if due is not None:
-            features = features[~is_owned[features]]
+        every = self._settings.redeal_every
+        is_time = self._n_trees == 0 or (every is not None and self._n_trees % every == 0)
+        self._n_trees += 1
+        if not is_time:
+            return
+        features = np.arange(is_owned.shape[0]) if every is None else np.flatnonzero(~is_owned)
         self.deal(
             self._settings.deal(features, self._rng) if features.shape[0] else features[None], residuals
         )

@@ -126,8 +126,7 @@ def _group_search(
         test_rows = np.sort(rng.choice(columns.n_rows, n_test, replace=False)).astype(np.int64)
     faithful = settings.test_rows is None
     with timings.stage("dealing"):
-        usable = np.arange(columns.n_columns, dtype=np.int64)
-        tests = GroupTests(columns.table, test_rows, usable, settings.group_tests, pool, rng)
+        tests = GroupTests(columns.table, test_rows, settings.group_tests, pool, rng)
     return GroupSearch(
         columns,
         tests,

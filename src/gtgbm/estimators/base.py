@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -85,15 +85,11 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         seed = int(random.randint(np.iinfo(np.int32).max))
         table = as_table(X)
         check_table(table, pool)
-        train_rows: I64 | None = None
         validations = [Validation(as_table(Xv), yv) for Xv, yv in eval_set]
         if settings.early_stopping_rounds is not None and not validations:
-            fraction = check.number(
-                "validation_fraction", self.validation_fraction, low=0, high=1, low_open=True, high_open=True
-            )
-            train_rows, held_out = self._hold_out(y, fraction, seed)
+            kept, held_out = self._hold_out(y, seed)
             validations = [Validation(table[held_out], y[held_out])]
-            table, y = table[train_rows], y[train_rows]
+            table, y = table[kept], y[kept]
         with ProgressBar(verbose > 0, settings.n_estimators) as bar:
             fitted = train(
                 table,
@@ -160,16 +156,24 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         hint = ", 'auto', or None for all rows (the paper's algorithm)"
         return None if self.test_rows is None else check.count("test_rows", self.test_rows, low=10, hint=hint)
 
-    def _hold_out(self, y: F64, fraction: float, seed: int) -> tuple[I64, I64]:
-        rng = np.random.default_rng(seed)
-        n_held_out = max(1, round(fraction * y.shape[0]))
-        if n_held_out >= y.shape[0]:
+    def _hold_out(self, y: F64, seed: int) -> tuple[I64, I64]:
+        """Draw rows to train on and rows to validate with; some of every class are left to train on."""
+        fraction = check.number(
+            "validation_fraction", self.validation_fraction, low=0, high=1, low_open=True, high_open=True
+        )
+        n_rows = y.shape[0]
+        if not 1 <= round(fraction * n_rows) < n_rows:
             raise ValueError(
-                f"validation_fraction={fraction} leaves no rows to train on: X has {y.shape[0]} rows; "
-                "give a smaller fraction or an eval_set"
+                f"validation_fraction={fraction} of {n_rows} rows leaves no rows to train on or none to validate "
+                "with: give another fraction, more rows or an eval_set"
             )
-        order = rng.permutation(y.shape[0])
-        return np.sort(order[n_held_out:]), np.sort(order[:n_held_out])
+        rng = np.random.default_rng(seed)
+        is_held_out: Bool = np.zeros(n_rows, dtype=np.bool_)
+        for label in np.unique(y) if is_classifier(self) else [None]:
+            rows = np.arange(n_rows) if label is None else np.flatnonzero(y == label)
+            n_held_out = min(round(fraction * rows.shape[0]), rows.shape[0] - 1)
+            is_held_out[rng.choice(rows, n_held_out, replace=False)] = True
+        return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
 
     def _keep(self, model: Any, n_features: int) -> None:
         self._start, self._outputs = model.start, model.outputs
