@@ -162,17 +162,17 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             "validation_fraction", self.validation_fraction, low=0, high=1, low_open=True, high_open=True
         )
         n_rows = y.shape[0]
-        if not 1 <= round(fraction * n_rows) < n_rows:
-            raise ValueError(
-                f"validation_fraction={fraction} of {n_rows} rows leaves no rows to train on or none to validate "
-                "with: give another fraction, more rows or an eval_set"
-            )
         rng = np.random.default_rng(seed)
         is_held_out: Bool = np.zeros(n_rows, dtype=np.bool_)
         for label in np.unique(y) if is_classifier(self) else [None]:
             rows = np.arange(n_rows) if label is None else np.flatnonzero(y == label)
             n_held_out = min(round(fraction * rows.shape[0]), rows.shape[0] - 1)
             is_held_out[rng.choice(rows, n_held_out, replace=False)] = True
+        if round(fraction * n_rows) == n_rows or not is_held_out.any():
+            raise ValueError(
+                f"validation_fraction={fraction} of {n_rows} rows leaves no rows to train on or none to "
+                "validate with: give another fraction, more rows or an eval_set"
+            )
         return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
 
     def _keep(self, model: Any, n_features: int) -> None:
