@@ -67,8 +67,9 @@ class LevelHistograms:
         known = n_tiles if self._kept_columns == self._tiles.n_columns else self._kept_columns // LANES
         plan = _Plan(level, nodes, self._kept_slot)
         hist = self._take_buffer(plan.n_slots, n_tiles)
-        self._build(tree, level, plan.built, plan.built_slot, 0, known, hist)
-        self._build(tree, level, nodes, np.arange(nodes.shape[0]), known, n_tiles, hist)
+        codes, every_slot = self._tiles.codes, np.arange(nodes.shape[0])
+        self._build(tree, level, plan.built, plan.built_slot, codes, range(known), hist)
+        self._build(tree, level, nodes, every_slot, codes, range(known, n_tiles), hist)
         # A subtracted sibling needs no sum over machines: its parent and its sibling were summed.
         self._reducer.sum(hist)
         _core.subtract_histograms(
@@ -76,60 +77,36 @@ class LevelHistograms:
         )
         self._kept, self._kept_columns = hist, self._tiles.n_columns
         self._kept_slot = np.full(len(level), -1, dtype=np.int64)
-        self._kept_slot[nodes] = np.arange(nodes.shape[0])
+        self._kept_slot[nodes] = every_slot
         return self._scan(tree, level, nodes, hist, slice(0, self._tiles.n_columns))
 
     def _split_in_blocks(self, tree: TreeContext, level: Level, nodes: I64) -> Splits:
         n_tiles, n_nodes = self._tiles.n_tiles, nodes.shape[0]
         block = max(_BLOCK_BYTES // (n_nodes * _TILE_BYTES), tree.pool.size)
-        if n_tiles <= block:
-            hist = self._take_buffer(n_nodes, n_tiles)
-            self._build(tree, level, nodes, np.arange(n_nodes), 0, n_tiles, hist)
-            self._reducer.sum(hist)
-            return self._scan(tree, level, nodes, hist, slice(0, self._tiles.n_columns))
-        splits = Splits.uninitialised(n_nodes, self._tiles.features)
-        slots = np.arange(n_nodes)
+        parts = []
         for first in range(0, n_tiles, block):
             last = min(first + block, n_tiles)
             hist = self._take_buffer(n_nodes, last - first)
             codes = self._tiles.codes[first:last]
-            order = tree.order
-            _core.build_histograms(
-                tree.pool,
-                codes,
-                order.rows,
-                order.cells,
-                level.begin[nodes],
-                level.end[nodes],
-                slots,
-                0,
-                last - first,
-                hist,
-            )
+            self._build(tree, level, nodes, np.arange(n_nodes), codes, range(last - first), hist)
             self._reducer.sum(hist)
             columns = slice(first * LANES, min(last * LANES, self._tiles.n_columns))
-            part = self._scan(tree, level, nodes, hist, columns)
-            splits.gain[:, columns] = part.gain
-            splits.bin[:, columns] = part.bin
-            splits.missing_side[:, columns] = part.missing_side
-        return splits
+            parts.append(self._scan(tree, level, nodes, hist, columns))
+        return parts[0] if len(parts) == 1 else Splits.joined(parts)
 
     def _build(
-        self, tree: TreeContext, level: Level, nodes: I64, slots: I64, first: int, last: int, hist: I64
+        self, tree: TreeContext, level: Level, nodes: I64, slots: I64, codes: U8, tiles: range, hist: I64
     ) -> None:
-        if first == last:
-            return
-        order = tree.order
         _core.build_histograms(
             tree.pool,
-            self._tiles.codes,
-            order.rows,
-            order.cells,
+            codes,
+            tree.order.rows,
+            tree.order.cells,
             level.begin[nodes],
             level.end[nodes],
             slots,
-            first,
-            last,
+            tiles.start,
+            tiles.stop,
             hist,
         )
 

@@ -132,6 +132,16 @@ class Splits:
         )
 
     @classmethod
+    def joined(cls, parts: list[Splits]) -> Splits:
+        """Put the columns of several splits side by side."""
+        return cls(
+            np.concatenate([part.features for part in parts]),
+            np.concatenate([part.gain for part in parts], axis=1),
+            np.concatenate([part.bin for part in parts], axis=1),
+            np.concatenate([part.missing_side for part in parts], axis=1),
+        )
+
+    @classmethod
     def none(cls, nodes: int, features: I64) -> Splits:
         """Make splits where nothing was found."""
         splits = cls.uninitialised(nodes, features)
