@@ -27,7 +27,7 @@ void scan_histograms(Pool& pool, Array<const int64_t, 4> hist, Array<const int32
                      Array<int32_t, 2> missing_side);
 
 // Best split of single columns at single nodes: pair k asks for column[k] over rows[begin[k] .. end[k]).
-// hist receives the pair's histogram, so that many machines can add theirs before scan_histograms.
+// hist receives the pair's histogram, so that many machines can add theirs before scan_pair_histograms.
 void build_pair_histograms(Pool& pool, Array<const uint8_t, 2> codes, Array<const int64_t, 1> column,
                            Array<const int32_t, 1> rows, Array<const int64_t, 1> cells,
                            Array<const int64_t, 1> begin, Array<const int64_t, 1> end,

@@ -67,10 +67,18 @@ void Pool::dispatch(int64_t n_tasks, void* context, Call call) {
     std::unique_lock<std::mutex> lock(mutex_);
     done_.wait(lock, [this] { return running_ == 0; });
     busy_ = false;
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
 void Pool::drain(int worker) {
-    for (int64_t i = next_.fetch_add(1); i < n_tasks_; i = next_.fetch_add(1)) call_(context_, i, worker);
+    try {
+        for (int64_t i = next_.fetch_add(1); i < n_tasks_; i = next_.fetch_add(1)) call_(context_, i, worker);
+    } catch (...) {
+        // Kept for the caller, who must not leave before the others have stopped using what it owns.
+        next_.store(n_tasks_);
+        std::lock_guard<std::mutex> lock(mutex_);
+        if (!error_) error_ = std::current_exception();
+    }
 }
 
 void Pool::loop(int worker) {

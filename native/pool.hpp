@@ -4,8 +4,10 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <mutex>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace gtgbm {
@@ -56,6 +58,7 @@ class Pool {
     bool busy_ = false;
     Call call_ = nullptr;
     void* context_ = nullptr;
+    std::exception_ptr error_;
     int64_t n_tasks_ = 0;
     std::atomic<int64_t> next_{0};
 };

@@ -157,7 +157,13 @@ class Booster:
             ]
             with self._timings.stage("validation"):
                 self._validate(model, validations, held_out)
-            if self._stop(model, schedule, callbacks) or all(one.root_sse == 0.0 for one in grown):
+            if not np.isfinite(derivatives.mean_loss):
+                raise ValueError(
+                    f"training diverged: the loss is {derivatives.mean_loss} after {t + 1} rounds; "
+                    f"learning_rate={schedule.learning_rate} is too large, give 1 or less"
+                )
+            nothing_left = not any(tree.value.any() for tree in model.trees[-scores.shape[0] :])
+            if self._stop(model, schedule, callbacks) or nothing_left:
                 break
         if schedule.patience is not None and validations:
             model.keep_rounds(int(np.argmin(model.validation_losses[-1])) + 1)

@@ -54,5 +54,6 @@ class FeatureCosts:
 
     def buy(self, feature: int) -> None:
         """Own a feature from now on."""
+        assert not self._is_owned[feature], f"feature {feature} is owned already"
         self._is_owned[feature] = True
         self.owned.append(feature)

@@ -49,14 +49,25 @@ class Cells:
         total : ndarray of int64, shape (nodes,)
         squares : ndarray of int64, shape (nodes, 2)
         """
-        count = self.count(total).astype(np.float64)
-        gradient = (total >> self.count_bits).astype(np.float64)
-        square = squares[:, 0] * 2.0**32 + squares[:, 1]
-        return np.maximum(square - gradient * gradient / np.maximum(count, 1.0), 0.0)
+        # In whole numbers of any size: floats would leave a pure node a little error, which then looks worth
+        # splitting.
+        mask = (1 << self.count_bits) - 1
+        exact = zip(total.tolist(), squares.tolist(), strict=True)
+        return np.array(
+            [
+                (((high << 32) + low) * (t & mask) - (t >> self.count_bits) ** 2) / max(t & mask, 1)
+                for t, (high, low) in exact
+            ],
+            dtype=np.float64,
+        )
 
 
 def pack(residuals: F64, n_rows_total: int, reducer: Reducer) -> Cells:
-    """Pack residuals into cells that cannot overflow when all rows are summed."""
+    """Pack residuals into cells that cannot overflow when all rows are summed.
+
+    Residuals are taken around their mean: no split depends on it, and a large one would cost resolution.
+    """
+    residuals = residuals - exact_mean(residuals, n_rows_total, reducer)
     count_bits = int(n_rows_total).bit_length()
     # 64 bits hold the sign, a sum of n gradients (bits + count_bits) and a count (count_bits).
     gradient_bits = min(_GRADIENT_BITS, 62 - 2 * count_bits)

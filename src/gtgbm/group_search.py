@@ -102,8 +102,7 @@ class GroupSearch:
         with self._timings.stage("group tests"):
             feature, gain = self._search(tree, level, nodes)
         with self._timings.stage("screening"):
-            kept = gain > 0.0
-            kept &= ~costs.is_owned[feature]
+            kept = ~costs.is_owned[feature]
             if self._screen:
                 kept &= self._can_win(level, nodes, floor, tested, gain, costs)
             row, features = _distinct_pairs(kept, feature, self._columns.n_columns)

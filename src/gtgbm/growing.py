@@ -127,7 +127,7 @@ class TreeGrower:
         levels: list[_SplitLevel] = []
         purchases: list[Purchase] = []
         while True:
-            choice, bought = self._choose(tree, level, len(levels))
+            choice, bought = self._choose(tree, level)
             purchases += bought
             with self._timings.stage("partition"):
                 done, below = self._split(tree, level, choice)
@@ -136,8 +136,8 @@ class TreeGrower:
                 return _assemble(levels, self._order.rows, cells, root_sse, purchases)
             level = below
 
-    def _choose(self, tree: TreeContext, level: Level, depth: int) -> tuple[Choice, list[Purchase]]:
-        active = self._active(level, depth)
+    def _choose(self, tree: TreeContext, level: Level) -> tuple[Choice, list[Purchase]]:
+        active = self._active(level)
         with self._timings.stage("histograms"):
             owned = Choice.best_of(self._histograms.best_splits(tree, level, active))
         choice = owned
@@ -187,8 +187,8 @@ class TreeGrower:
         edges = self._columns.thresholds(feature)
         self._thresholds[position, : edges.shape[0]] = edges
 
-    def _active(self, level: Level, depth: int) -> I64:
-        if self._limits.max_depth is not None and depth >= self._limits.max_depth:
+    def _active(self, level: Level) -> I64:
+        if self._limits.max_depth is not None and level.depth >= self._limits.max_depth:
             return np.empty(0, dtype=np.int64)
         fewest = max(self._limits.min_node_rows, 2 * self._limits.min_leaf)
         return np.flatnonzero(level.n_rows >= fewest)

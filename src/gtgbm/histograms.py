@@ -45,6 +45,9 @@ class LevelHistograms:
         nodes : ndarray of int64, shape (k,)
             Indices into `level`, ascending.
         """
+        if level.depth != self._kept_depth + 1:
+            # A level in between was not asked for: what is kept is not the parents' level.
+            self._forget()
         if nodes.shape[0] == 0 or self._tiles.n_columns == 0:
             self._forget()
             return Splits.none(nodes.shape[0], self._tiles.features)
@@ -60,6 +63,7 @@ class LevelHistograms:
         self._kept: I64 = np.empty((0, 0, LANES, CELLS), dtype=np.int64)
         self._kept_slot: I64 = np.empty(0, dtype=np.int64)
         self._kept_columns = 0
+        self._kept_depth = -1
 
     def _split_keeping(self, tree: TreeContext, level: Level, nodes: I64) -> Splits:
         # Parents' histograms lack the columns added since: full tiles from before, and the rest built anew.
@@ -75,7 +79,7 @@ class LevelHistograms:
         _core.subtract_histograms(
             tree.pool, self._kept, plan.parent_slot, plan.sibling_slot, plan.subtracted_slot, known, hist
         )
-        self._kept, self._kept_columns = hist, self._tiles.n_columns
+        self._kept, self._kept_columns, self._kept_depth = hist, self._tiles.n_columns, level.depth
         self._kept_slot = np.full(len(level), -1, dtype=np.int64)
         self._kept_slot[nodes] = every_slot
         return self._scan(tree, level, nodes, hist, slice(0, self._tiles.n_columns))

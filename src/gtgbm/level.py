@@ -40,6 +40,8 @@ class Level:
 
     Attributes
     ----------
+    depth : int
+        0 for the root.
     parent : ndarray of int64, shape (nodes,)
         Index of the parent in the level above, -1 for the root.
     begin, end : ndarray of int64, shape (nodes,)
@@ -56,10 +58,11 @@ class Level:
         Squared error around the mean, in squared fixed-point units.
     """
 
-    def __init__(self, table: I64, cells: Cells) -> None:
+    def __init__(self, table: I64, cells: Cells, depth: int) -> None:
         # One matrix, not eight arrays: a level is a handful of nodes, and numpy calls are what it costs.
         self._table = table
         self._cells = cells
+        self.depth = depth
         self.parent, self.begin, self.end, self.test_begin, self.test_end, self.total = table.T[:6]
         self.squares = table[:, 6:]
         self.n_rows: I64 = cells.count(self.total)
@@ -69,7 +72,7 @@ class Level:
     def root(cls, cells: Cells, n_rows: int, n_test_rows: int) -> Level:
         """Make the level of the root."""
         row = [-1, 0, n_rows, 0, n_test_rows, cells.total, *cells.squares]
-        return cls(np.array([row], dtype=np.int64), cells)
+        return cls(np.array([row], dtype=np.int64), cells, 0)
 
     def children(self, split: I64, left_stats: I64, left_test_rows: I64) -> Level:
         """Make the level below.
@@ -90,7 +93,7 @@ class Level:
         left[:, 4] = right[:, 3] = left[:, 3] + left_test_rows
         right[:, 5:] -= left_stats[:, 1:]
         left[:, 5:] = left_stats[:, 1:]
-        return Level(table, self._cells)
+        return Level(table, self._cells, self.depth + 1)
 
     def __len__(self) -> int:
         """Return the number of nodes."""

@@ -61,7 +61,8 @@ class SquaredError:
         """Residuals are y - score."""
         del pool
         residuals = y - scores
-        return Derivatives(residuals, None, float(np.mean(residuals * residuals)))
+        with np.errstate(over="ignore"):  # an infinite loss is the booster's to report
+            return Derivatives(residuals, None, float(np.mean(residuals * residuals)))
 
 
 class LogLoss:

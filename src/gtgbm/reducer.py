@@ -1,4 +1,7 @@
-"""The one seam for many machines: whatever is summed over rows passes through a `Reducer`."""
+"""The seam for many machines: sums over rows that decide splits and leaf values pass through a `Reducer`.
+
+Group-test scores, bin thresholds and reported losses do not yet.
+"""
 
 from __future__ import annotations
 

@@ -53,7 +53,8 @@ class Settings:
 
     def limits(self, n_rows: int) -> TreeLimits:
         """Limits of a tree over `n_rows` rows."""
-        min_node_rows = self.min_node_fraction * n_rows
+        # 0.28 * 100 is a little more than 28 in floats, and should not be.
+        min_node_rows = self.min_node_fraction * n_rows - 1e-9
         min_leaf = self.min_samples_leaf
         if min_leaf is None:
             min_leaf = max(1, math.ceil(min_node_rows / 4))

@@ -8,7 +8,7 @@ from gtgbm import _core
 from gtgbm.arrays import Table
 
 _MAX_ROWS = 1 << 28
-"""Rows beyond this would leave gradients fewer than four bits in a packed cell."""
+"""With more rows a packed cell would leave gradients four bits or fewer."""
 
 _MAX_ROWS_REMEDY = "train on a sample of the rows"
 
@@ -32,7 +32,7 @@ def as_table(X: Table) -> Table:
     if not X.dtype.isnative:
         return X.astype(X.dtype.newbyteorder("="))
     item = X.dtype.itemsize
-    if any(stride % item for stride in X.strides):
+    if not X.flags.aligned or any(stride % item for stride in X.strides):
         return X.copy()
     return X
 

@@ -75,6 +75,8 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         self, X: Any, y: F64, loss: Loss, eval_set: Sequence[tuple[Any, F64]], callbacks: Sequence[Callback]
     ) -> None:
         """Fit to validated data; `y` holds numbers already."""
+        if hasattr(self, "trees_"):
+            del self.trees_  # should this fit fail, the model is not fitted, rather than half of two
         settings = self._settings(X.shape[1])
         pool = make_pool(self.n_jobs)
         for callback in callbacks:
@@ -176,7 +178,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
 
     def _keep(self, model: Any, n_features: int) -> None:
-        self._start, self._outputs = model.start, model.outputs
+        self._start, self._outputs, self._fitted_loss = model.start, model.outputs, self.loss
         self.trees_ = model.trees
         self.n_leaves_ = np.array([tree.n_leaves for tree in model.trees], dtype=np.int64)
         self.selection_history_ = model.history
@@ -199,7 +201,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
 
     def _scores(self, X: Any) -> F64:
         """Scores of rows, shape (k, n)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "trees_")
         X = validate_data(self, X, dtype="numeric", ensure_all_finite=False, reset=False)
         table = as_table(X)
         pool = make_pool(self.n_jobs)
@@ -207,7 +209,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         return predict_scores(table, self.trees_, self._outputs, self._start, pool)
 
     def _get_support_mask(self) -> Bool:
-        check_is_fitted(self)
+        check_is_fitted(self, "trees_")
         mask: Bool = np.zeros(self.n_features_in_, dtype=np.bool_)
         mask[self.selected_features_] = True
         return mask

@@ -61,7 +61,7 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         ndarray of float64, shape (n,) or (n, classes)
         """
         scores = self._scores(X)
-        if self.loss == "squared_error":
+        if self._fitted_loss == "squared_error":
             return np.asarray(scores[0] - 0.5)
         return np.asarray(scores[0] if scores.shape[0] == 1 else scores.T)
 
@@ -79,7 +79,7 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         scores = self._scores(X)
         if scores.shape[0] > 1:
             return softmax(scores).T
-        if self.loss == "squared_error":
+        if self._fitted_loss == "squared_error":
             p = np.clip(scores[0], 0.0, 1.0)
         else:
             with np.errstate(over="ignore"):

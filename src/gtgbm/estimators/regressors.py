@@ -19,6 +19,8 @@ from gtgbm.losses import SquaredError
 
 _LARGEST_TARGET = 1e100
 """Squares of larger residuals would leave the range of floats."""
+_SMALLEST_SPREAD = 1e-100
+"""So would squares of smaller ones."""
 
 
 class _Regressor(RegressorMixin, BaseGTGBM):
@@ -46,7 +48,11 @@ class _Regressor(RegressorMixin, BaseGTGBM):
         check.option("loss", self.loss, ("squared_error",))
         y = _target(y, "y")
         if np.all(y == y[0]):
-            warnings.warn(f"y is constant ({y[0]:g}): the model is this constant", UserWarning, stacklevel=2)
+            warnings.warn(
+                f"y is constant ({y[0]:g}): there is nothing to split on, the model is a constant",
+                UserWarning,
+                stacklevel=2,
+            )
         pairs = []
         for k, (Xv, yv) in enumerate(pairs_of(eval_set)):
             table, target = check_eval_table(self, Xv, k), _target(yv, f"eval_set[{k}]: y")
@@ -75,6 +81,11 @@ def _target(y: Any, name: str) -> F64:
     largest = np.abs(target).max(initial=0.0)
     if largest > _LARGEST_TARGET:
         raise ValueError(f"{name} holds {largest:g}; values up to {_LARGEST_TARGET:g} can be fit: rescale it")
+    spread = float(np.ptp(target)) if target.shape[0] else 0.0
+    if 0.0 < spread < _SMALLEST_SPREAD:
+        raise ValueError(
+            f"{name} varies by {spread:g} only; {_SMALLEST_SPREAD:g} or more can be fit: rescale it"
+        )
     return target
 
 

@@ -10,7 +10,7 @@ import joblib
 from gtgbm import _core
 from gtgbm.estimators import parameters as check
 
-_MANY = 1 << 20
+_MANY = 1024
 
 
 def make_pool(n_jobs: Any) -> _core.Pool:
@@ -25,7 +25,9 @@ def n_threads(n_jobs: Any) -> int:
     processes so that they do not crowd each other out) and no more than joblib grants inside its own threads.
     A negative number counts from the number of cores: -1 is all of them.
     """
-    jobs = check.optional_count("n_jobs", n_jobs, low=-_MANY, hint=" but not 0; -1 means all cores")
+    jobs = check.optional_count(
+        "n_jobs", n_jobs, low=-_MANY, high=_MANY, hint=" but not 0; -1 means all cores"
+    )
     if jobs == 0:
         raise ValueError("n_jobs=0 is no number of threads: give 1 or more, -1 for all cores, or None")
     cores = int(joblib.cpu_count())
