@@ -96,7 +96,7 @@ TABLES = {"several": (several_tasks, VARIANTS), "wide": (wide_tasks, VARIANTS[:6
 
 
 def _demo(n_train: int, n_test: int, n_columns: int) -> Data:
-    train, test = (make_demo_data(n, n_columns) for n in (n_train, n_test))
+    train, test = make_demo_data(n_train, n_columns), make_demo_data(n_test, n_columns, part=1)
     return Data(train.X, train.y, test.X, test.y)
 
 

@@ -12,6 +12,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from gtgbm import AGBMClassifier, AGBMRegressor, GBFSRegressor, GTGBMRegressor
+from gtgbm.demo_data import make_demo_data
 from gtgbm.growing import TreeGrower
 
 
@@ -152,3 +153,24 @@ except MemoryError:
             check=False,
         )
         assert run.returncode == 0, run.stderr
+
+
+def test_parts_of_the_demo_data_are_other_rows_of_the_same_truth() -> None:
+    train, test = make_demo_data(1000, 400), make_demo_data(1000, 400, part=1)
+    assert train.relevant.tolist() == test.relevant.tolist()
+    assert not (train.X == test.X).all(axis=1).any()
+
+
+def test_callbacks_may_return_numpy_booleans() -> None:
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    model = AGBMRegressor(n_estimators=30).fit(X, X[:, 0], callbacks=[lambda _: np.bool_(True)])
+    assert model.n_iter_ == 1
+
+
+def test_prediction_in_several_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 3))
+    model = AGBMClassifier(n_estimators=5).fit(X, rng.integers(0, 3, 500))
+    whole = model.decision_function(X)
+    monkeypatch.setattr("gtgbm.tree._ROWS_PER_CALL", 37)
+    assert np.array_equal(model.decision_function(X), whole)

@@ -41,7 +41,19 @@ class HistoryEntry(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """What a callback sees after each round."""
+    """What a callback sees after each round.
+
+    Attributes
+    ----------
+    round : int
+        Rounds done, out of `n_rounds`.
+    training_loss : float
+        Mean loss after this round.
+    n_features : int
+        Features owned.
+    validation_loss : float or None
+        Mean loss on the last validation set, if there is one.
+    """
 
     round: int
     n_rounds: int
@@ -50,8 +62,8 @@ class Progress(NamedTuple):
     validation_loss: float | None
 
 
-Callback = Callable[[Progress], bool | None]
-"""Called after each round; returning True stops training."""
+Callback = Callable[[Progress], object]
+"""Called after each round; returning a true value stops training."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +212,7 @@ class Booster:
             None if last is None else last[-1],
         )
         stops = [callback(progress) for callback in callbacks]
-        if any(stop is True for stop in stops):
+        if any(stops):
             return True
         if last is None or schedule.patience is None:
             return False

@@ -32,18 +32,19 @@ class DemoData:
     decoy_of: I64
 
 
-def make_demo_data(n_rows: int, n_columns: int = 2000, seed: int = 0) -> DemoData:
+def make_demo_data(n_rows: int, n_columns: int = 2000, seed: int = 0, part: int = 0) -> DemoData:
     """Generate a classification table with 15 relevant columns, correlated decoys and interactions.
 
     Nine relevant columns act alone (straight, bent, stepped), six in three pairs whose effects multiply. Each
     relevant column has 20 decoys that follow it more or less closely and add nothing to it. The other columns
     are noise: normal, heavy-tailed, and counts. Which columns are which depends on `seed` alone, so tables of
-    several sizes share one truth.
+    several sizes share one truth; other rows of the same truth are another `part`.
     """
     n_special = N_RELEVANT * (1 + _DECOYS_PER_FEATURE)
     if n_columns < n_special:
         raise ValueError(f"n_columns={n_columns} is too small: give at least {n_special}")
-    layout, rng = np.random.default_rng(seed), np.random.default_rng([seed, n_rows])
+    layout = np.random.default_rng(seed)
+    rng = np.random.default_rng(np.random.SeedSequence([seed, n_rows], spawn_key=(part,) if part else ()))
     place = layout.permutation(n_columns)
     relevant, decoys = place[:N_RELEVANT], place[N_RELEVANT:n_special]
     closeness: F64 = np.asarray(layout.uniform(0.4, 0.9, decoys.shape[0]))

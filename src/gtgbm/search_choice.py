@@ -73,7 +73,8 @@ def choose_search(table: Table, n_trees: int, n_test_rows: int, settings: GroupT
     measured = min(d, _CANDIDATES)
     group += n * measured * (_BIN + n_trees * _LEVELS * 2 * _ADD) + n_trees * _NODES * measured * _SCAN
     costs = (
-        f"about {group * 1e-9:.2g} s for group tests, {exhaustive * 1e-9:.2g} s for all features (one core)"
+        f"rough estimate for the search alone, on one core: {group * 1e-9:.2g} s with group tests, "
+        f"{exhaustive * 1e-9:.2g} s over all features"
     )
     return SearchChoice("group-testing" if group < exhaustive else "exhaustive", costs)
 

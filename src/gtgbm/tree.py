@@ -10,6 +10,9 @@ import numpy as np
 from gtgbm import _core
 from gtgbm.arrays import F64, I32, I64, U8, Table
 
+_ROWS_PER_CALL = 1 << 16
+"""Rows predicted in one kernel call, so that Ctrl-C is heard in between."""
+
 
 @dataclass(frozen=True)
 class Tree:
@@ -83,16 +86,16 @@ def add_trees(
     columns = np.unique(feature[feature >= 0]).astype(np.int64)
     position = np.searchsorted(columns, feature)
     first = np.concatenate([[0], np.cumsum([tree.n_nodes for tree in trees])])
-    _core.predict(
-        pool,
-        table,
-        columns,
-        first.astype(np.int64),
-        np.asarray(outputs, dtype=np.int64),
+    outputs_of_trees = np.asarray(outputs, dtype=np.int64)
+    arrays = (
         np.where(feature >= 0, position, -1).astype(np.int32),
         np.concatenate([tree.threshold for tree in trees]),
         np.concatenate([tree.missing_left for tree in trees]),
         np.concatenate([tree.left for tree in trees]),
         np.concatenate([tree.value for tree in trees]),
-        scores,
     )
+    for begin in range(0, table.shape[0], _ROWS_PER_CALL):
+        rows = slice(begin, begin + _ROWS_PER_CALL)
+        part = np.ascontiguousarray(scores[:, rows])
+        _core.predict(pool, table[rows], columns, first.astype(np.int64), outputs_of_trees, *arrays, part)
+        scores[:, rows] = part

@@ -38,5 +38,5 @@ def demo(
     penalty: Annotated[float, typer.Option(min=0, max=0.999, help="Price of a feature's first use.")] = 0.003,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the data and the model.")] = 0,
 ) -> None:
-    """Find 15 relevant columns among thousands, and compare with training on all of them."""
+    """Look for 15 relevant columns among thousands, and compare with training on all of them."""
     run_demo(rows, columns, penalty, seed)

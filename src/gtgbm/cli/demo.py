@@ -21,7 +21,7 @@ def run_demo(n_rows: int, n_columns: int, penalty: float, seed: int) -> None:
         f"{20 * N_RELEVANT} correlated decoys, the rest noise."
     )
     train = make_demo_data(n_rows, n_columns, seed)
-    test = make_demo_data(max(n_rows // 2, 1000), n_columns, seed)
+    test = make_demo_data(max(n_rows // 2, 1000), n_columns, seed, part=1)
     begin = perf_counter()
     model = GTGBMClassifier(penalty=penalty, random_state=seed, verbose=1).fit(train.X, train.y)
     seconds = perf_counter() - begin

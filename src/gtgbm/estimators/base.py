@@ -82,7 +82,9 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         for callback in callbacks:
             if not callable(callback):
                 raise TypeError(f"callbacks holds {callback!r}: give callables that take a Progress")
-        verbose = check.count("verbose", self.verbose, low=0)
+        verbose = check.count(
+            "verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0
+        )
         random = check_random_state(self.random_state)
         seed = int(random.randint(np.iinfo(np.int32).max))
         table = as_table(X)
@@ -151,7 +153,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
 
     def _n_test_rows(self, penalty: float | None) -> int | None:
         if isinstance(self.test_rows, str):
-            check.option("test_rows", self.test_rows, ("auto",))
+            check.option("test_rows", self.test_rows, ("auto",), ", a whole number, or None for all rows")
             fewest, most = _TEST_ROWS
             # A bought feature gains more than μ of the squared error, chance about 8 rows' worth.
             return most if not penalty else int(np.clip(8.0 / penalty, fewest, most))

@@ -106,7 +106,7 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         name = check.option("loss", self.loss, ("log_loss", "squared_error"))
         if n_classes < 2:
             raise ValueError(
-                f"y has one class only ({self.classes_[0]!r}): a classifier needs at least two classes"
+                f"y has one class only ({self.classes_[0]}): a classifier needs at least two classes"
             )
         if name == "log_loss":
             return LogLoss() if n_classes == 2 else MultinomialLoss(n_classes)

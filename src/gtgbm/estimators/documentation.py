@@ -15,7 +15,11 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
         "What the first use of a feature costs: larger means fewer features. With penalty_scale='root' a "
         "fraction of the squared error at each tree's root, in [0, 1); 'absolute': in units of that error.",
     ),
-    "penalty_scale": ("{'root', 'absolute'}", "", "Unit of the penalty: A-GBM's and GT-GBM's, or GBFS's."),
+    "penalty_scale": (
+        "{'root', 'absolute'}",
+        "",
+        "Unit of the penalty: 'root' (A-GBM, GT-GBM) or 'absolute' (GBFS).",
+    ),
     "n_features_to_select": ("int or None", "", "Hard limit on the number of distinct features."),
     "min_node_fraction": ("float", "α", "A node with fewer than this share of the rows is not split."),
     "min_samples_leaf": (
@@ -27,7 +31,8 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
     "search": (
         "{'auto', 'group-testing', 'exhaustive'}",
         "",
-        "How new features are looked for; 'auto' takes the cheaper one and says why in search_.reason.",
+        "How new features are looked for: 'group-testing', 'exhaustive', or 'auto', which takes the cheaper "
+        "one and says why in search_.reason.",
     ),
     "n_relevant": (
         "int or None",
@@ -48,9 +53,13 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
     "loss": (
         "str",
         "",
-        "'log_loss' or 'squared_error' (the paper's classifier) for classes, 'squared_error' else.",
+        "Classifiers: 'log_loss', or for two classes 'squared_error'; regressors: 'squared_error'.",
     ),
-    "init": ("{'best', 'zero'}", "H", "Start from the loss's best constant, or from 0 as the paper does."),
+    "init": (
+        "{'best', 'zero'}",
+        "H",
+        "'best': start from the loss's best constant; 'zero': from 0, as the paper does.",
+    ),
     "max_bins": ("int", "", "Bins of a column's values, 2 to 255; missing values have one more."),
     "random_state": ("int, RandomState or None", "", "Seed of everything random."),
     "n_jobs": (

@@ -18,7 +18,7 @@ def number(
     hint: str = "",
 ) -> float:
     """Return a finite real number within bounds."""
-    left, right = "(" if low_open else "[", ")" if high_open else "]"
+    left, right = "(" if low_open else "[", ")" if high_open or math.isinf(high) else "]"
     wanted = f"a number in {left}{low:g}, {high:g}{right}"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name}={value!r} is not a number: give {wanted}{hint}")
@@ -46,8 +46,9 @@ def optional_count(name: str, value: Any, *, low: int, high: int | None = None, 
     return None if value is None else count(name, value, low=low, high=high, hint=hint + ", or None")
 
 
-def option(name: str, value: Any, options: tuple[str, ...]) -> str:
+def option(name: str, value: Any, options: tuple[str, ...], hint: str = "") -> str:
     """Return one of some strings."""
     if not isinstance(value, str) or value not in options:
-        raise ValueError(f"{name}={value!r} is unknown: give one of {', '.join(map(repr, options))}")
+        listed = ("one of " if len(options) > 1 else "") + ", ".join(map(repr, options))
+        raise ValueError(f"{name}={value!r} is unknown: give {listed}{hint}")
     return value

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 from typing import Any
 
 import joblib
 
 from gtgbm import _core
-from gtgbm.estimators import parameters as check
 
 _MANY = 1024
 
@@ -25,11 +25,14 @@ def n_threads(n_jobs: Any) -> int:
     processes so that they do not crowd each other out) and no more than joblib grants inside its own threads.
     A negative number counts from the number of cores: -1 is all of them.
     """
-    jobs = check.optional_count(
-        "n_jobs", n_jobs, low=-_MANY, high=_MANY, hint=" but not 0; -1 means all cores"
+    wrong = (
+        f"n_jobs={n_jobs!r} is not a whole number of threads: give 1 to {_MANY}, -1 for all cores, or None"
     )
-    if jobs == 0:
-        raise ValueError("n_jobs=0 is no number of threads: give 1 or more, -1 for all cores, or None")
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral)):
+        raise TypeError(wrong)
+    jobs = None if n_jobs is None else int(n_jobs)
+    if jobs is not None and (jobs == 0 or abs(jobs) > _MANY):
+        raise ValueError(wrong)
     cores = int(joblib.cpu_count())
     if jobs is None:
         return max(1, min(cores, _environment_limit(cores), int(joblib.effective_n_jobs(-1))))
