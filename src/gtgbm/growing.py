@@ -11,7 +11,7 @@ from gtgbm.arrays import CELLS, F64, I32, I64, LANES, U8
 from gtgbm.choosing import Choice, buy_new_features
 from gtgbm.data.columns import DenseColumns, Tiles
 from gtgbm.feature_costs import FeatureCosts
-from gtgbm.fixed_point import Cells, pack
+from gtgbm.fixed_point import pack
 from gtgbm.histograms import LevelHistograms, measure_pairs
 from gtgbm.level import Level, RowOrder, Splits, TreeContext
 from gtgbm.reducer import Reducer
@@ -73,7 +73,6 @@ class Grown:
     begin: I64
     end: I64
     rows: I32
-    root_sse: float
     purchases: list[Purchase]
 
 
@@ -133,7 +132,7 @@ class TreeGrower:
                 done, below = self._split(tree, level, choice)
             levels.append(done)
             if below is None:
-                return _assemble(levels, self._order.rows, cells, root_sse, purchases)
+                return _assemble(levels, self._order.rows, cells.scale, purchases)
             level = below
 
     def _choose(self, tree: TreeContext, level: Level) -> tuple[Choice, list[Purchase]]:
@@ -256,9 +255,7 @@ class _SplitLevel:
     missing_left: U8
 
 
-def _assemble(
-    levels: list[_SplitLevel], rows: I32, cells: Cells, root_sse: float, purchases: list[Purchase]
-) -> Grown:
+def _assemble(levels: list[_SplitLevel], rows: I32, scale: float, purchases: list[Purchase]) -> Grown:
     n_nodes = sum(len(done.level) for done in levels)
     feature, left = np.full(n_nodes, -1, dtype=np.int32), np.full(n_nodes, -1, dtype=np.int32)
     threshold, gain = np.zeros(n_nodes), np.zeros(n_nodes)
@@ -271,10 +268,10 @@ def _assemble(
         threshold[at] = done.threshold
         missing_left[at] = done.missing_left
         left[at] = first + 2 * np.arange(done.split.shape[0])
-        gain[at] = done.choice.gain[done.split] / cells.scale**2
+        gain[at] = done.choice.gain[done.split] / scale**2
     n_rows = np.concatenate([done.level.n_rows for done in levels])
     tree = Tree(feature, threshold, missing_left, left, np.zeros(n_nodes), n_rows, gain)
     leaves = np.flatnonzero(feature < 0)
     begin = np.concatenate([done.level.begin for done in levels])[leaves]
     end = np.concatenate([done.level.end for done in levels])[leaves]
-    return Grown(tree, leaves, begin, end, rows, root_sse / cells.scale**2, purchases)
+    return Grown(tree, leaves, begin, end, rows, purchases)

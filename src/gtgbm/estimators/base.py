@@ -79,9 +79,6 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             del self.trees_  # should this fit fail, the model is not fitted, rather than half of two
         settings = self._settings(X.shape[1])
         pool = make_pool(self.n_jobs)
-        for callback in callbacks:
-            if not callable(callback):
-                raise TypeError(f"callbacks holds {callback!r}: give callables that take a Progress")
         verbose = check.count(
             "verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0
         )
@@ -244,9 +241,12 @@ def check_lengths(X: NDArray[Any], y: NDArray[Any], k: int) -> None:
 
 
 def listed(callbacks: Any) -> list[Callback]:
-    """Return ``callbacks`` as a list."""
+    """Return ``callbacks`` as a list of callables."""
     if callbacks is None:
         return []
     if not isinstance(callbacks, Sequence):
         raise TypeError(f"callbacks={callbacks!r} is not a list: give a list of callables")
+    for callback in callbacks:
+        if not callable(callback):
+            raise TypeError(f"callbacks holds {callback!r}: give callables that take a Progress")
     return list(callbacks)
