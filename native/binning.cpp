@@ -8,6 +8,7 @@
 
 #include "cells.hpp"
 #include "radix_sort.hpp"
+#include "thresholds.hpp"
 
 namespace gtgbm {
 namespace {
@@ -20,100 +21,35 @@ int64_t blocks_of(int64_t total, int64_t block) {
     return (total + block - 1) / block;
 }
 
-// Midpoint that neither overflows nor rounds up to the larger value.
-double between(double low, double high) {
-    const double middle = low / 2 + high / 2;
-    return middle < high ? std::max(middle, low) : low;
-}
-
-// Number of thresholds below the value, by a search without branches.
-int count_below(const double* thresholds, int count, double value) {
-    const double* base = thresholds;
-    while (count > 1) {
-        const int half = count / 2;
-        // A mask instead of ?:, which compilers turn into a branch that is wrong half the time.
-        base += half & -static_cast<int>(base[half - 1] < value);
-        count -= half;
-    }
-    return static_cast<int>(base - thresholds) + (count == 1 && *base < value);
-}
-
-// `values` sorted and free of NaN. Writes at most max_bins - 1 thresholds.
-int thresholds_of_sorted(const double* values, int64_t n, int max_bins, double* thresholds) {
-    int64_t distinct = n > 0 ? 1 : 0;
-    for (int64_t i = 1; i < n && distinct <= max_bins; ++i) distinct += values[i] != values[i - 1];
-    int found = 0;
-    if (distinct <= max_bins) {
-        for (int64_t i = 1; i < n; ++i)
-            if (values[i] != values[i - 1]) thresholds[found++] = between(values[i - 1], values[i]);
-        return found;
-    }
-    // Quantiles. A value more frequent than a bin's share gets a bin of its own; the others share the
-    // remaining bins among themselves, so that a column which is mostly zeros keeps fine bins for what is not
-    // zero.
-    const auto run_length = [&](int64_t i) {
-        int64_t run = 1;
-        while (i + run < n && values[i + run] == values[i]) ++run;
-        return run;
-    };
-    const auto is_frequent = [&](int64_t run) { return run * max_bins >= n; };
-    int64_t rest = n, bins_left = max_bins, in_bin = 0;
-    for (int64_t i = 0, run; i < n; i += run) {
-        run = run_length(i);
-        if (is_frequent(run)) {
-            rest -= run;
-            --bins_left;
-        }
-    }
-    const auto close_bin_before = [&](int64_t i) {
-        thresholds[found++] = between(values[i - 1], values[i]);
-        rest -= in_bin;
-        if (in_bin > 0) --bins_left;
-        in_bin = 0;
-    };
-    for (int64_t i = 0; i < n && found < max_bins - 1;) {
-        const int64_t run = run_length(i);
-        const bool frequent = is_frequent(run);
-        // The frequent value starts a bin of its own, if that leaves one for what follows it.
-        if (frequent && in_bin > 0 && found < max_bins - 2) close_bin_before(i);
-        in_bin += frequent ? 0 : run;
-        i += run;
-        if (i < n && (frequent || in_bin * bins_left >= rest)) close_bin_before(i);
-    }
-    return found;
-}
-
 int64_t drop_nan(double* values, int64_t n) {
     return std::remove_if(values, values + n, [](double v) { return std::isnan(v); }) - values;
 }
 
-// One block of columns of the given rows, column after column, into buffer[column * n_rows + i].
+// Some columns of the given rows, column after column, into buffer[c * n_rows + i].
 template <class T>
-void read_block(const Table<T>& table, const int64_t* rows, int64_t n_rows, int64_t first, int64_t last,
-                double* buffer) {
+void read_block(const Table<T>& table, const int64_t* rows, int64_t n_rows, const int64_t* columns,
+                int64_t count, double* buffer) {
     if (table.row_stride < table.column_stride) {
-        for (int64_t c = first; c < last; ++c)
-            for (int64_t i = 0; i < n_rows; ++i) buffer[(c - first) * n_rows + i] = table.at(rows[i], c);
+        for (int64_t c = 0; c < count; ++c)
+            for (int64_t i = 0; i < n_rows; ++i) buffer[c * n_rows + i] = table.at(rows[i], columns[c]);
         return;
     }
     for (int64_t i = 0; i < n_rows; ++i)
-        for (int64_t c = first; c < last; ++c) buffer[(c - first) * n_rows + i] = table.at(rows[i], c);
+        for (int64_t c = 0; c < count; ++c) buffer[c * n_rows + i] = table.at(rows[i], columns[c]);
 }
 
 // Calls body(column, values, worker) with the sampled values of each column, block by block.
 template <class T, class F>
 void for_each_sampled_column(Pool& pool, const Table<T>& table, const Array<const int64_t, 1>& rows,
-                             F&& body) {
-    const int64_t n_rows = static_cast<int64_t>(rows.shape(0));
+                             const Array<const int64_t, 1>& columns, F&& body) {
+    const int64_t n_rows = static_cast<int64_t>(rows.shape(0)), m = static_cast<int64_t>(columns.shape(0));
     std::vector<double> buffers(static_cast<size_t>(pool.size() * kColumnBlock * n_rows));
-    pool.run(blocks_of(table.n_columns, kColumnBlock), n_rows * table.n_columns * 8,
-             [&](int64_t task, int worker) {
-                 const int64_t first = task * kColumnBlock,
-                               last = std::min(first + kColumnBlock, table.n_columns);
-                 double* buffer = buffers.data() + worker * kColumnBlock * n_rows;
-                 read_block(table, rows.data(), n_rows, first, last, buffer);
-                 for (int64_t c = first; c < last; ++c) body(c, buffer + (c - first) * n_rows, worker);
-             });
+    pool.run(blocks_of(m, kColumnBlock), n_rows * m * 8, [&](int64_t task, int worker) {
+        const int64_t first = task * kColumnBlock, last = std::min(first + kColumnBlock, m);
+        double* buffer = buffers.data() + worker * kColumnBlock * n_rows;
+        read_block(table, rows.data(), n_rows, columns.data() + first, last - first, buffer);
+        for (int64_t c = first; c < last; ++c) body(c, buffer + (c - first) * n_rows, worker);
+    });
 }
 
 }  // namespace
@@ -146,13 +82,15 @@ void find_thresholds(Pool& pool, Array<double, 2> values, int max_bins, Array<do
             "find_thresholds: thresholds must have shape (columns, max_bins - 1)");
     std::vector<std::vector<uint64_t>> scratch(static_cast<size_t>(pool.size()),
                                                std::vector<uint64_t>(static_cast<size_t>(2 * n)));
+    std::vector<std::vector<Run>> runs(static_cast<size_t>(pool.size()));
     pool.run(m, n * m * 10, [&](int64_t c, int worker) {
         double* column = values.data() + c * n;
         const int64_t present = drop_nan(column, n);
         radix_sort(column, present, scratch[static_cast<size_t>(worker)].data());
-        n_thresholds.data()[c] = present == 0 ? -1
-                                              : thresholds_of_sorted(column, present, max_bins,
-                                                                     thresholds.data() + c * (max_bins - 1));
+        auto& found = runs[static_cast<size_t>(worker)];
+        runs_of_sorted(column, present, found);
+        n_thresholds.data()[c] =
+            present == 0 ? -1 : thresholds_of_runs(found, max_bins, thresholds.data() + c * (max_bins - 1));
     });
 }
 
@@ -200,44 +138,20 @@ void encode(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<con
     });
 }
 
-void find_infinities(Pool& pool, AnyTable any, Array<uint8_t, 1> out) {
-    require(out.shape(0) == any.shape(1), "find_infinities: out must have one entry per column");
-    std::fill(out.data(), out.data() + out.shape(0), uint8_t{0});
-    with_table(any, [&](auto table) {
-        using T = std::remove_const_t<std::remove_pointer_t<decltype(table.data)>>;
-        if constexpr (std::is_floating_point_v<T>) {
-            // Blocks of columns, so that no two tasks write the same entry.
-            constexpr int64_t block = 64;
-            pool.run(blocks_of(table.n_columns, block), table.n_rows * table.n_columns,
-                     [&](int64_t task, int) {
-                         const int64_t first = task * block, last = std::min(first + block, table.n_columns);
-                         uint8_t found[block] = {};
-                         if (table.row_stride < table.column_stride) {
-                             for (int64_t c = first; c < last; ++c)
-                                 for (int64_t i = 0; i < table.n_rows; ++i)
-                                     if (std::isinf(table.at(i, c))) found[c - first] = 1;
-                         } else {
-                             for (int64_t i = 0; i < table.n_rows; ++i)
-                                 for (int64_t c = first; c < last; ++c)
-                                     if (std::isinf(table.at(i, c))) found[c - first] = 1;
-                         }
-                         for (int64_t c = first; c < last; ++c) out.data()[c] = found[c - first];
-                     });
-        }
-    });
-}
-
-void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, int levels, Array<uint8_t, 2> out) {
+void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<const int64_t, 1> columns,
+                int levels, Array<uint8_t, 2> out) {
     // Cut points need not be exact ranks: a few hundred values place them well enough, and sorting more
     // would cost more than the codes themselves.
     constexpr int64_t kSorted = 512;
     const int64_t n = static_cast<int64_t>(rows.shape(0));
     require(levels >= 3 && levels <= kCells - 1, "rank_codes: levels must be in 3 .. 255");
-    require(out.shape(0) == any.shape(1) && out.shape(1) == rows.shape(0),
+    require(out.shape(0) == columns.shape(0) && out.shape(1) == rows.shape(0),
             "rank_codes: out must have shape (columns, rows)");
+    require_below(columns, static_cast<int64_t>(any.shape(1)), "rank_codes: column out of range");
     require_below(rows, static_cast<int64_t>(any.shape(0)), "rank_codes: row out of range");
     with_table(any, [&](auto table) {
-        for_each_sampled_column(pool, table, rows, [&](int64_t c, const double* values, int) {
+        std::vector<std::vector<Run>> runs(static_cast<size_t>(pool.size()));
+        for_each_sampled_column(pool, table, rows, columns, [&](int64_t c, const double* values, int worker) {
             double sorted[kSorted];
             double edges[kCells];
             const int64_t step = std::max<int64_t>(1, blocks_of(n, kSorted));
@@ -245,7 +159,9 @@ void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, int leve
             for (int64_t i = 0; i < n && taken < kSorted; i += step) sorted[taken++] = values[i];
             taken = drop_nan(sorted, taken);
             std::sort(sorted, sorted + taken);
-            const int count = thresholds_of_sorted(sorted, taken, levels - 1, edges);
+            auto& found = runs[static_cast<size_t>(worker)];
+            runs_of_sorted(sorted, taken, found);
+            const int count = thresholds_of_runs(found, levels - 1, edges);
             uint8_t* codes = out.data() + c * n;
             for (int64_t i = 0; i < n; ++i) {
                 const int code = 1 + count_below(edges, count, values[i]);
@@ -255,15 +171,18 @@ void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, int leve
     });
 }
 
-void minmax_values(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<uint16_t, 2> out) {
+void minmax_values(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<const int64_t, 1> columns,
+                   Array<uint16_t, 2> out) {
     const int64_t n = static_cast<int64_t>(rows.shape(0));
-    require(out.shape(0) == any.shape(1) && out.shape(1) == rows.shape(0),
+    require(out.shape(0) == columns.shape(0) && out.shape(1) == rows.shape(0),
             "minmax_values: out must have shape (columns, rows)");
+    require_below(columns, static_cast<int64_t>(any.shape(1)), "minmax_values: column out of range");
     require_below(rows, static_cast<int64_t>(any.shape(0)), "minmax_values: row out of range");
     with_table(any, [&](auto table) {
-        for_each_sampled_column(pool, table, rows, [&](int64_t c, const double* values, int) {
+        for_each_sampled_column(pool, table, rows, columns, [&](int64_t c, const double* values, int) {
             double low = std::numeric_limits<double>::infinity(), high = -low;
             for (int64_t i = 0; i < n; ++i) {
+                if (!std::isfinite(values[i])) continue;
                 low = values[i] < low ? values[i] : low;
                 high = values[i] > high ? values[i] : high;
             }
@@ -271,8 +190,9 @@ void minmax_values(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array
             const double range = high / 2 - low / 2;
             for (int64_t i = 0; i < n; ++i) {
                 const double scaled = range > 0 ? (values[i] / 2 - low / 2) / range : 0.0;
-                out.data()[c * n + i] =
-                    static_cast<uint16_t>(std::isnan(scaled) ? 0.0 : std::nearbyint(scaled * 65535.0));
+                // Infinite values lie at the ends of the range.
+                const double clipped = scaled > 1.0 ? 1.0 : scaled > 0.0 ? scaled : 0.0;
+                out.data()[c * n + i] = static_cast<uint16_t>(std::nearbyint(clipped * 65535.0));
             }
         });
     });

@@ -20,14 +20,13 @@ void find_thresholds(Pool& pool, Array<double, 2> values, int max_bins, Array<do
 void encode(Pool& pool, AnyTable table, Array<const int64_t, 1> columns, Array<const double, 2> thresholds,
             Array<const int32_t, 1> n_thresholds, Array<uint8_t, 3> out);
 
-// 1 where a table holds an infinity in a column, else 0 (float tables only).
-void find_infinities(Pool& pool, AnyTable table, Array<uint8_t, 1> out);
-
-// Rank codes of sampled rows: 0 = missing, 1 .. levels - 1 = about equally many rows each.
-void rank_codes(Pool& pool, AnyTable table, Array<const int64_t, 1> rows, int levels, Array<uint8_t, 2> out);
+// Rank codes of sampled rows of some columns: 0 = missing, 1 .. levels - 1 = about equally many rows each.
+void rank_codes(Pool& pool, AnyTable table, Array<const int64_t, 1> rows, Array<const int64_t, 1> columns,
+                int levels, Array<uint8_t, 2> out);
 
 // Values of sampled rows scaled to 0 .. 65535 by the column's smallest and largest sampled value (the paper's
-// scaling); missing = 0.
-void minmax_values(Pool& pool, AnyTable table, Array<const int64_t, 1> rows, Array<uint16_t, 2> out);
+// scaling), infinities at its ends; missing = 0.
+void minmax_values(Pool& pool, AnyTable table, Array<const int64_t, 1> rows, Array<const int64_t, 1> columns,
+                   Array<uint16_t, 2> out);
 
 }  // namespace gtgbm

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 namespace gtgbm {
@@ -21,6 +22,13 @@ void require_leaves(const Array<const int32_t, 1>& rows, const Array<const int64
                     end.data()[leaf] <= static_cast<int64_t>(rows.shape(0)),
                 "leaves: range outside the rows");
     require(rows.shape(0) <= n_values, "leaves: more rows than values");
+}
+
+// Calls body(block, begin, end) for blocks of n values.
+template <class F>
+void for_blocks(Pool& pool, int64_t n, F&& body) {
+    pool.run((n + kBlock - 1) / kBlock, n * 2,
+             [&](int64_t block, int) { body(block, block * kBlock, std::min(n, (block + 1) * kBlock)); });
 }
 
 }  // namespace
@@ -51,40 +59,90 @@ double logistic_residuals(Pool& pool, Array<const double, 1> scores, Array<const
     return sum;
 }
 
-int64_t fixed_point_sum(Array<const double, 1> values, double scale) {
-    int64_t sum = 0;
-    for (size_t i = 0; i < values.shape(0); ++i) sum += fixed(values.data()[i], scale);
-    return sum;
+int64_t fixed_point_sum(Pool& pool, Array<const double, 1> values, double scale) {
+    const int64_t n = static_cast<int64_t>(values.shape(0));
+    std::vector<int64_t> sums(static_cast<size_t>((n + kBlock - 1) / kBlock));
+    for_blocks(pool, n, [&](int64_t block, int64_t begin, int64_t end) {
+        int64_t sum = 0;
+        for (int64_t i = begin; i < end; ++i) sum += fixed(values.data()[i], scale);
+        sums[static_cast<size_t>(block)] = sum;
+    });
+    return std::accumulate(sums.begin(), sums.end(), int64_t{0});
 }
 
-double max_abs(Array<const double, 1> values) {
-    double largest = 0.0;
-    for (size_t i = 0; i < values.shape(0); ++i) {
-        const double size = std::fabs(values.data()[i]);
-        largest = size > largest ? size : largest;
-    }
-    return largest;
-}
-
-nb::tuple pack_cells(Array<const double, 1> residuals, double scale, int count_bits,
-                     Array<int64_t, 1> cells) {
-    require(cells.shape(0) == residuals.shape(0), "pack_cells: cells must be as long as residuals");
-    require(count_bits >= 1 && count_bits <= 31, "pack_cells: count_bits must be in 1 .. 31");
-    int64_t sum = 0, squares_high = 0, squares_low = 0;
-    const int64_t one_gradient = int64_t{1} << count_bits;
+nb::tuple min_max(Pool& pool, Array<const double, 1> values) {
+    const int64_t n = static_cast<int64_t>(values.shape(0));
+    require(n > 0, "min_max: no values");
+    const auto blocks = static_cast<size_t>((n + kBlock - 1) / kBlock);
+    std::vector<double> lows(blocks), highs(blocks);
     {
         nb::gil_scoped_release release;
-        for (size_t i = 0; i < residuals.shape(0); ++i) {
-            const int64_t q = fixed(residuals.data()[i], scale);
-            // Multiplied, not shifted: shifting a negative number left is undefined in C++17.
-            const int64_t cell = q * one_gradient + 1;
-            cells.data()[i] = cell;
-            sum += cell;
-            squares_high += (q * q) >> 32;
-            squares_low += (q * q) & 0xffffffff;
+        for_blocks(pool, n, [&](int64_t block, int64_t begin, int64_t end) {
+            double low = values.data()[begin], high = low;
+            for (int64_t i = begin; i < end; ++i) {
+                const double value = values.data()[i];
+                low = value < low ? value : low;
+                high = value > high ? value : high;
+            }
+            lows[static_cast<size_t>(block)] = low;
+            highs[static_cast<size_t>(block)] = high;
+        });
+    }
+    return nb::make_tuple(*std::min_element(lows.begin(), lows.end()),
+                          *std::max_element(highs.begin(), highs.end()));
+}
+
+nb::tuple pack_cells(Pool& pool, Array<const double, 1> residuals, double centre, double scale,
+                     int count_bits, Array<int64_t, 1> cells) {
+    require(cells.shape(0) == residuals.shape(0), "pack_cells: cells must be as long as residuals");
+    require(count_bits >= 1 && count_bits <= 31, "pack_cells: count_bits must be in 1 .. 31");
+    const int64_t n = static_cast<int64_t>(residuals.shape(0)), one_gradient = int64_t{1} << count_bits;
+    struct Sums {
+        int64_t cells = 0, squares_high = 0, squares_low = 0;
+    };
+    std::vector<Sums> parts(static_cast<size_t>((n + kBlock - 1) / kBlock));
+    Sums sums;
+    {
+        nb::gil_scoped_release release;
+        for_blocks(pool, n, [&](int64_t block, int64_t begin, int64_t end) {
+            Sums part;
+            for (int64_t i = begin; i < end; ++i) {
+                const int64_t q = fixed(residuals.data()[i] - centre, scale);
+                // Multiplied, not shifted: shifting a negative number left is undefined in C++17.
+                const int64_t cell = q * one_gradient + 1;
+                cells.data()[i] = cell;
+                part.cells += cell;
+                part.squares_high += (q * q) >> 32;
+                part.squares_low += (q * q) & 0xffffffff;
+            }
+            parts[static_cast<size_t>(block)] = part;
+        });
+        for (const Sums& part : parts) {
+            sums.cells += part.cells;
+            sums.squares_high += part.squares_high;
+            sums.squares_low += part.squares_low;
         }
     }
-    return nb::make_tuple(sum, squares_high, squares_low);
+    return nb::make_tuple(sums.cells, sums.squares_high, sums.squares_low);
+}
+
+void cell_squares(Array<const int64_t, 1> cells, Array<const int64_t, 1> begin, Array<const int64_t, 1> end,
+                  int count_bits, Array<int64_t, 2> out) {
+    require(end.shape(0) == begin.shape(0) && out.shape(0) == begin.shape(0) && out.shape(1) == 2,
+            "cell_squares: out must have shape (nodes, 2)");
+    for (size_t k = 0; k < begin.shape(0); ++k) {
+        require(0 <= begin.data()[k] && begin.data()[k] <= end.data()[k] &&
+                    end.data()[k] <= static_cast<int64_t>(cells.shape(0)),
+                "cell_squares: range outside the cells");
+        int64_t high = 0, low = 0;
+        for (int64_t i = begin.data()[k]; i < end.data()[k]; ++i) {
+            const int64_t q = cells.data()[i] >> count_bits;
+            high += (q * q) >> 32;
+            low += (q * q) & 0xffffffff;
+        }
+        out.data()[2 * k] = high;
+        out.data()[2 * k + 1] = low;
+    }
 }
 
 void leaf_sums(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1> begin,

@@ -10,14 +10,19 @@ double logistic_residuals(Pool& pool, Array<const double, 1> scores, Array<const
                           Array<double, 1> residuals, Array<double, 1> curvatures);
 
 // Sum of round(values * scale): exact, so independent of order. The caller keeps it below 2^63.
-int64_t fixed_point_sum(Array<const double, 1> values, double scale);
+int64_t fixed_point_sum(Pool& pool, Array<const double, 1> values, double scale);
 
-// Largest absolute value.
-double max_abs(Array<const double, 1> values);
+// Least and largest value.
+nb::tuple min_max(Pool& pool, Array<const double, 1> values);
 
-// cells[i] = (round(residuals[i] * scale) << count_bits) + 1. Returns (sum of cells, sum of squares of the
-// rounded residuals as high * 2^32 + low).
-nb::tuple pack_cells(Array<const double, 1> residuals, double scale, int count_bits, Array<int64_t, 1> cells);
+// cells[i] = (round((residuals[i] - centre) * scale) << count_bits) + 1. Returns (sum of cells, sum of
+// squares of the rounded residuals as high * 2^32 + low).
+nb::tuple pack_cells(Pool& pool, Array<const double, 1> residuals, double centre, double scale,
+                     int count_bits, Array<int64_t, 1> cells);
+
+// Sums of squared fixed-point gradients (high, low; see pack_cells) of ranges of cells, shape (nodes, 2).
+void cell_squares(Array<const int64_t, 1> cells, Array<const int64_t, 1> begin, Array<const int64_t, 1> end,
+                  int count_bits, Array<int64_t, 2> out);
 
 // Per leaf [begin, end) of `rows`: sums of round(values[row] * scale).
 void leaf_sums(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1> begin,

@@ -230,10 +230,10 @@ void fill_single(const uint8_t* codes, int64_t m, const int64_t* features, int64
 int64_t best_child(const int64_t* hist, int64_t children, const Search& at, double& gain) {
     int64_t best = 0;
     for (int64_t child = 0; child < children; ++child) {
-        const Split split =
-            best_split(hist + child * at.n_codes, at.n_codes, at.total, at.format, at.min_leaf);
-        if (child == 0 || split.gain > gain) {
-            gain = split.gain;
+        const double found =
+            best_gain(hist + child * at.n_codes, at.n_codes, at.total, at.format, at.min_leaf);
+        if (child == 0 || found > gain) {
+            gain = found;
             best = child;
         }
     }

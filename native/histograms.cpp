@@ -6,11 +6,18 @@
 
 #include "cells.hpp"
 #include "histogram_kernel.hpp"
+#include "scan.hpp"
 
 namespace gtgbm {
 namespace {
 
 constexpr int64_t kTile = int64_t{kLanes} * kCells;  // cells of one tile's histogram
+constexpr int64_t kChunk = 16384;                    // rows added by one task
+
+struct Chunk {
+    int64_t job, begin, end;
+    int64_t beside;  // which of the extra histograms it fills, -1 for the one in place
+};
 
 void require_ranges(const Array<const int64_t, 1>& begin, const Array<const int64_t, 1>& end, size_t n_rows,
                     size_t n_cells) {
@@ -36,6 +43,24 @@ int64_t total_rows(const Array<const int64_t, 1>& begin, const Array<const int64
 
 }  // namespace
 
+ScannedColumns scanned_columns(const Array<const int32_t, 1>& n_bins, const Array<const uint8_t, 1>& use,
+                               const Array<const int32_t, 1>& category_row,
+                               const Array<const uint8_t, 2>& category_use) {
+    const size_t columns = n_bins.shape(0);
+    require(use.shape(0) == columns && category_row.shape(0) == columns,
+            "columns: n_bins, use and category_row must have the same length");
+    require(category_use.shape(1) == kCells, "columns: category_use must have 256 codes per row");
+    for (size_t c = 0; c < columns; ++c) {
+        require(n_bins.data()[c] <= kMissingCell, "columns: at most 255 bins");
+        require(use.data()[c] <= kCategorical, "columns: use must be 0 .. 3");
+        require(use.data()[c] != kCategorical ||
+                    (0 <= category_row.data()[c] &&
+                     category_row.data()[c] < static_cast<int64_t>(category_use.shape(0))),
+                "columns: category_row out of range");
+    }
+    return {n_bins.data(), use.data(), category_row.data(), category_use.data()};
+}
+
 void build_histograms(Pool& pool, Array<const uint8_t, 3> codes, Array<const int32_t, 1> rows,
                       Array<const int64_t, 1> cells, Array<const int64_t, 1> begin,
                       Array<const int64_t, 1> end, Array<const int64_t, 1> slot, int64_t first_tile,
@@ -50,71 +75,104 @@ void build_histograms(Pool& pool, Array<const uint8_t, 3> codes, Array<const int
     require(codes.shape(2) == kLanes && 0 <= first_tile && first_tile <= last_tile &&
                 last_tile <= static_cast<int64_t>(codes.shape(0)),
             "build_histograms: codes must have shape (tiles, rows, 8)");
-    if (tiles == 0) return;
-    pool.run(tiles * jobs, total_rows(begin, end) * tiles * 4, [&](int64_t task, int) {
-        const int64_t tile = first_tile + task / jobs, job = task % jobs;
-        int64_t* out = hist.data() + slot.data()[job] * slot_size + tile * kTile;
-        std::memset(out, 0, kTile * sizeof(int64_t));
-        add_rows<kLanes>(codes.data() + tile * n * kLanes, rows.data(), cells.data(), begin.data()[job],
-                         end.data()[job], kCells, out);
+    // Long ranges are cut into chunks, so that few nodes with few tiles still keep all threads busy. The
+    // first chunk of a job writes its histogram in place, the others next to it, to be added afterwards.
+    std::vector<Chunk> chunks;
+    int64_t extra = 0;
+    for (int64_t job = 0; job < jobs; ++job) {
+        const int64_t from = begin.data()[job], to = end.data()[job];
+        chunks.push_back({job, from, std::min(from + kChunk, to), -1});
+        for (int64_t at = from + kChunk; at < to; at += kChunk)
+            chunks.push_back({job, at, std::min(at + kChunk, to), extra++});
+    }
+    std::vector<int64_t> beside(static_cast<size_t>(extra * tiles * kTile));
+    const int64_t n_chunks = static_cast<int64_t>(chunks.size());
+    const auto in_place = [&](int64_t job, int64_t tile) {
+        return hist.data() + slot.data()[job] * slot_size + tile * kTile;
+    };
+    pool.run(tiles * n_chunks, total_rows(begin, end) * tiles * 4, [&](int64_t task, int) {
+        const int64_t tile = first_tile + task / n_chunks;
+        const Chunk& chunk = chunks[static_cast<size_t>(task % n_chunks)];
+        int64_t* out = chunk.beside < 0 ? in_place(chunk.job, tile)
+                                        : beside.data() + (chunk.beside * tiles + tile - first_tile) * kTile;
+        if (chunk.beside < 0) std::memset(out, 0, kTile * sizeof(int64_t));
+        add_rows<kLanes>(codes.data() + tile * n * kLanes, rows.data(), cells.data(), chunk.begin, chunk.end,
+                         kCells, out);
+    });
+    if (extra == 0) return;
+    pool.run(tiles, extra * tiles * kTile, [&](int64_t tile, int) {
+        for (const Chunk& chunk : chunks) {
+            if (chunk.beside < 0) continue;
+            const int64_t* part = beside.data() + (chunk.beside * tiles + tile) * kTile;
+            int64_t* out = in_place(chunk.job, first_tile + tile);
+            for (int64_t i = 0; i < kTile; ++i) out[i] += part[i];
+        }
     });
 }
 
-void subtract_histograms(Pool& pool, Array<const int64_t, 4> parents, Array<const int64_t, 1> parent,
-                         Array<const int64_t, 1> sibling, Array<const int64_t, 1> slot, int64_t n_tiles,
-                         Array<int64_t, 4> hist) {
+void subtract_histograms(Pool& pool, Array<const int64_t, 2> parents, Array<const int64_t, 1> parent,
+                         Array<const int64_t, 1> sibling, Array<const int64_t, 1> slot, int64_t n_cells,
+                         Array<int64_t, 2> hist) {
     const int64_t jobs = static_cast<int64_t>(slot.shape(0));
-    const int64_t slot_size = static_cast<int64_t>(hist.shape(1)) * kTile;
-    const int64_t parent_size = static_cast<int64_t>(parents.shape(1)) * kTile;
-    require_hist(hist, n_tiles);
-    require(static_cast<int64_t>(parents.shape(1)) >= n_tiles && parents.shape(2) == kLanes &&
-                parents.shape(3) == kCells,
-            "subtract_histograms: parents must have shape (slots, tiles, 8, 256)");
+    const int64_t width = static_cast<int64_t>(hist.shape(1)),
+                  parent_width = static_cast<int64_t>(parents.shape(1));
+    require(0 <= n_cells && n_cells <= width && n_cells <= parent_width,
+            "subtract_histograms: more cells than histograms have");
     require(parent.shape(0) == slot.shape(0) && sibling.shape(0) == slot.shape(0),
             "subtract_histograms: parent, sibling and slot must have the same length");
     require_below(parent, static_cast<int64_t>(parents.shape(0)), "subtract_histograms: parent out of range");
     require_below(sibling, static_cast<int64_t>(hist.shape(0)), "subtract_histograms: sibling out of range");
     require_below(slot, static_cast<int64_t>(hist.shape(0)), "subtract_histograms: slot out of range");
-    pool.run(jobs * n_tiles, jobs * n_tiles * kTile / 2, [&](int64_t task, int) {
-        const int64_t job = task / n_tiles, tile = task % n_tiles;
-        const int64_t* whole = parents.data() + parent.data()[job] * parent_size + tile * kTile;
-        const int64_t* other = hist.data() + sibling.data()[job] * slot_size + tile * kTile;
-        int64_t* out = hist.data() + slot.data()[job] * slot_size + tile * kTile;
-        for (int64_t i = 0; i < kTile; ++i) out[i] = whole[i] - other[i];
+    constexpr int64_t kBlock = 4 * kTile;
+    const int64_t blocks = (n_cells + kBlock - 1) / kBlock;
+    pool.run(jobs * blocks, jobs * n_cells / 2, [&](int64_t task, int) {
+        const int64_t job = task / blocks, from = task % blocks * kBlock;
+        const int64_t count = std::min(kBlock, n_cells - from);
+        const int64_t* whole = parents.data() + parent.data()[job] * parent_width + from;
+        const int64_t* other = hist.data() + sibling.data()[job] * width + from;
+        int64_t* out = hist.data() + slot.data()[job] * width + from;
+        for (int64_t i = 0; i < count; ++i) out[i] = whole[i] - other[i];
     });
 }
 
 void scan_histograms(Pool& pool, Array<const int64_t, 4> hist, Array<const int32_t, 1> n_bins,
-                     Array<const int64_t, 1> slot, Array<const int64_t, 1> total, int count_bits,
-                     int64_t min_leaf, Array<double, 2> gain, Array<int32_t, 2> bin,
-                     Array<int32_t, 2> missing_side) {
+                     Array<const uint8_t, 1> use, Array<const int32_t, 1> category_row,
+                     Array<const uint8_t, 2> category_use, Array<const int64_t, 1> slot,
+                     Array<const int64_t, 1> total, int count_bits, int64_t min_leaf, Array<double, 2> gain,
+                     Array<int32_t, 3> where) {
     const int64_t nodes = static_cast<int64_t>(slot.shape(0)),
                   columns = static_cast<int64_t>(n_bins.shape(0));
     const int64_t slot_size = static_cast<int64_t>(hist.shape(1)) * kTile;
     require(static_cast<int64_t>(hist.shape(1)) * kLanes >= columns && hist.shape(2) == kLanes &&
                 hist.shape(3) == kCells,
             "scan_histograms: hist must have shape (slots, tiles, 8, 256)");
-    require(total.shape(0) == slot.shape(0) && gain.shape(0) == slot.shape(0) &&
-                gain.shape(1) == n_bins.shape(0) && bin.shape(0) == slot.shape(0) &&
-                bin.shape(1) == n_bins.shape(0) && missing_side.shape(0) == slot.shape(0) &&
-                missing_side.shape(1) == n_bins.shape(0),
-            "scan_histograms: outputs must have shape (nodes, columns)");
+    require(total.shape(0) == slot.shape(0) && gain.shape(0) == slot.shape(0) && gain.shape(1) == 2 &&
+                where.shape(0) == slot.shape(0) && where.shape(1) == 2 && where.shape(2) == 3,
+            "scan_histograms: outputs must have shapes (nodes, 2) and (nodes, 2, 3)");
     require_below(slot, static_cast<int64_t>(hist.shape(0)), "scan_histograms: slot out of range");
-    for (int64_t c = 0; c < columns; ++c)
-        require(n_bins.data()[c] <= kMissingCell, "scan_histograms: at most 255 bins");
+    const ScannedColumns scanned = scanned_columns(n_bins, use, category_row, category_use);
     const CellFormat format{count_bits};
     const int64_t blocks = (columns + kLanes - 1) / kLanes;
+    std::vector<NodeSplits> found(static_cast<size_t>(nodes * blocks));
     pool.run(nodes * blocks, nodes * columns * kCells, [&](int64_t task, int) {
         const int64_t node = task / blocks, first = task % blocks * kLanes;
-        const int64_t last = std::min(first + kLanes, columns);
-        for (int64_t c = first; c < last; ++c) {
-            const Split split = best_split(hist.data() + slot.data()[node] * slot_size + c * kCells,
-                                           n_bins.data()[c], total.data()[node], format, min_leaf);
-            gain.data()[node * columns + c] = split.gain;
-            bin.data()[node * columns + c] = split.bin;
-            missing_side.data()[node * columns + c] = split.missing_side;
-        }
+        scan_columns(hist.data() + slot.data()[node] * slot_size + first * kCells, scanned, first,
+                     std::min(first + kLanes, columns), total.data()[node], format, min_leaf,
+                     found[static_cast<size_t>(task)]);
     });
+    for (int64_t node = 0; node < nodes; ++node) {
+        NodeSplits best;
+        for (int64_t block = 0; block < blocks; ++block)
+            best.offer(found[static_cast<size_t>(node * blocks + block)]);
+        int64_t k = 2 * node;
+        for (const Found* one : {&best.owned, &best.fresh}) {
+            gain.data()[k] = one->gain;
+            where.data()[3 * k] = one->column;
+            where.data()[3 * k + 1] = one->bin;
+            where.data()[3 * k + 2] = one->missing_side;
+            ++k;
+        }
+    }
 }
 
 void build_pair_histograms(Pool& pool, Array<const uint8_t, 2> codes, Array<const int64_t, 1> column,

@@ -8,6 +8,8 @@
 #include "partition.hpp"
 #include "pool.hpp"
 #include "predict.hpp"
+#include "sparse.hpp"
+#include "subtrees.hpp"
 
 namespace nb = nanobind;
 using namespace gtgbm;
@@ -34,13 +36,15 @@ NB_MODULE(_core, m) {
     kernel(m, "gather", &gather);
     kernel(m, "find_thresholds", &find_thresholds);
     kernel(m, "encode", &encode);
-    kernel(m, "find_infinities", &find_infinities);
     kernel(m, "rank_codes", &rank_codes);
     kernel(m, "minmax_values", &minmax_values);
     kernel(m, "logistic_residuals", &logistic_residuals);
     kernel(m, "fixed_point_sum", &fixed_point_sum);
-    kernel(m, "max_abs", &max_abs);
-    m.def("pack_cells", &pack_cells, nb::arg().noconvert(), nb::arg(), nb::arg(), nb::arg().noconvert());
+    // These two make Python objects, and release the interpreter themselves.
+    m.def("min_max", &min_max, nb::arg(), nb::arg().noconvert());
+    m.def("pack_cells", &pack_cells, nb::arg(), nb::arg().noconvert(), nb::arg(), nb::arg(), nb::arg(),
+          nb::arg().noconvert());
+    kernel(m, "cell_squares", &cell_squares);
     kernel(m, "leaf_sums", &leaf_sums);
     kernel(m, "add_to_leaves", &add_to_leaves);
     kernel(m, "build_histograms", &build_histograms);
@@ -49,6 +53,12 @@ NB_MODULE(_core, m) {
     kernel(m, "build_pair_histograms", &build_pair_histograms);
     kernel(m, "scan_pair_histograms", &scan_pair_histograms);
     kernel(m, "partition_rows", &partition_rows);
+    kernel(m, "sampled_rows", &sampled_rows);
+    kernel(m, "grow_subtrees", &grow_subtrees);
+    kernel(m, "find_sparse_thresholds", &find_sparse_thresholds);
+    kernel(m, "encode_sparse", &encode_sparse);
+    kernel(m, "code_entries", &code_entries);
+    kernel(m, "search_sparse", &search_sparse);
     kernel(m, "build_group_codes8", &build_group_codes8);
     kernel(m, "build_group_codes16", &build_group_codes16);
     kernel(m, "sorted_codes", &sorted_codes);

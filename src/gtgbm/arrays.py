@@ -26,3 +26,6 @@ LANES = 8
 
 CELLS = 256
 """Histogram cells of one column: up to 255 bins of values, and the missing values in the last cell."""
+
+SKIPPED, NEW, OWNED, CATEGORICAL = 0, 1, 2, 3
+"""What a column, or a category of a categorical column, is to a scan of histograms (native/scan.hpp)."""

@@ -62,20 +62,24 @@ class Cells:
         )
 
 
-def pack(residuals: F64, n_rows_total: int, reducer: Reducer) -> Cells:
+def pack(residuals: F64, n_rows_total: int, pool: _core.Pool, reducer: Reducer) -> Cells:
     """Pack residuals into cells that cannot overflow when all rows are summed.
 
     Residuals are taken around their mean: no split depends on it, and a large one would cost resolution.
     """
-    residuals = residuals - exact_mean(residuals, n_rows_total, reducer)
+    low, high = _core.min_max(pool, residuals)
+    largest = reducer.max(max(-low, high))
+    centre = _mean(residuals, largest, n_rows_total, pool, reducer)
+    # What is left of the largest residual; rounding of the difference is monotone.
+    largest = reducer.max(max(centre - low, high - centre))
     count_bits = int(n_rows_total).bit_length()
     # 64 bits hold the sign, a sum of n gradients (bits + count_bits) and a count (count_bits).
     gradient_bits = min(_GRADIENT_BITS, 62 - 2 * count_bits)
-    scale = power_of_two_scale(reducer.max(_core.max_abs(residuals)), gradient_bits)
+    scale = power_of_two_scale(largest, gradient_bits)
     values = np.empty(residuals.shape[0], dtype=np.int64)
-    local = _core.pack_cells(residuals, scale, count_bits, values)
-    total, high, low = reducer.sum(np.array(local, dtype=np.int64)).tolist()
-    return Cells(values, scale, count_bits, total, (high, low))
+    local = _core.pack_cells(pool, residuals, centre, scale, count_bits, values)
+    total, squares_high, squares_low = reducer.sum(np.array(local, dtype=np.int64)).tolist()
+    return Cells(values, scale, count_bits, total, (squares_high, squares_low))
 
 
 def power_of_two_scale(largest: float, bits: int) -> float:
@@ -86,8 +90,13 @@ def power_of_two_scale(largest: float, bits: int) -> float:
     return math.ldexp(1.0, max(min(bits - exponent, 500), -500))
 
 
-def exact_mean(values: F64, n_rows_total: int, reducer: Reducer) -> float:
+def exact_mean(values: F64, n_rows_total: int, pool: _core.Pool, reducer: Reducer) -> float:
     """Mean that is the same for every order of the rows."""
-    scale = power_of_two_scale(reducer.max(_core.max_abs(values)), 62 - int(n_rows_total).bit_length())
-    total = reducer.sum(np.array([_core.fixed_point_sum(values, scale)], dtype=np.int64))
+    low, high = _core.min_max(pool, values)
+    return _mean(values, reducer.max(max(-low, high)), n_rows_total, pool, reducer)
+
+
+def _mean(values: F64, largest: float, n_rows_total: int, pool: _core.Pool, reducer: Reducer) -> float:
+    scale = power_of_two_scale(largest, 62 - int(n_rows_total).bit_length())
+    total = reducer.sum(np.array([_core.fixed_point_sum(pool, values, scale)], dtype=np.int64))
     return float(total[0]) / scale / n_rows_total

@@ -1,23 +1,55 @@
-"""The search of GT-GBM: candidates from group tests, screened on the test rows, then measured exactly."""
+"""The search of GT-GBM: candidates from group tests, screened on samples of rows, then measured exactly."""
 
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 
 import numpy as np
 
 from gtgbm.arrays import F64, I32, I64, U8, Bool
-from gtgbm.data.columns import DenseColumns
+from gtgbm.candidates import CandidateColumns, RowSample
+from gtgbm.data.columns import Columns
 from gtgbm.feature_costs import FeatureCosts
 from gtgbm.group_tests import GroupTests
 from gtgbm.histograms import measure_pairs
-from gtgbm.level import Level, RowOrder, Splits, TreeContext
+from gtgbm.level import Level, Splits, TreeContext
 from gtgbm.reducer import Reducer
 from gtgbm.timings import Timings
 
 _TREES_REMEMBERED = 5
 _GAIN_MARGIN = 1.5
 """A node is searched if this many times the recent best gain would be enough (docs/group-testing.md)."""
+_UNKNOWN_GAIN = 1e300
+"""Before the first tree any gain may be expected."""
+_REVISIT_SHARE = 0.5
+"""What was not found at a node is not looked for again until at most this share of its rows is left."""
+_LONGEST_REST = 3
+"""Trees without a search after one that found nothing: first one, then one more each time, up to this."""
+_SCREENING_CODES = 64
+"""Bins of a candidate's column on the sample: rough ones, placed by a few hundred values."""
+_MEASURED = 2
+"""Candidates of a node that are measured on all rows, where a sample has ranked them before."""
+
+
+@dataclass(frozen=True)
+class Screening:
+    """How candidates are screened before whole columns are looked at.
+
+    Attributes
+    ----------
+    by_tests : bool
+        Whether to drop candidates whose gain on the test rows, less what chance gives, cannot win. Only with
+        all rows tested and no screening is the search the paper's algorithm.
+    min_test_rows : int
+        Nodes with fewer test rows are left to owned features: they cannot tell signal from noise.
+    chance_gain : float
+        Gain of a useless feature's best split by chance, in units of the node's residual variance.
+    """
+
+    by_tests: bool
+    min_test_rows: int
+    chance_gain: float
 
 
 class GroupSearch:
@@ -32,171 +64,158 @@ class GroupSearch:
     tests : GroupTests
     test_rows : ndarray of int64, shape (m,)
         Ascending.
-    screen : bool
-        Whether to drop candidates whose gain on the test rows, less what chance gives, cannot win. Only with
-        all rows tested and no screening is this the paper's algorithm.
-    min_test_rows : int
-        Nodes with fewer test rows are left to owned features: they cannot tell signal from noise.
-    chance_gain : float
-        Gain of a useless feature's best split by chance, in units of the node's residual variance.
     """
 
     def __init__(
         self,
-        columns: DenseColumns,
+        columns: Columns,
         tests: GroupTests,
         test_rows: I64,
+        screening: Screening,
         reducer: Reducer,
         timings: Timings,
-        *,
-        screen: bool,
-        min_test_rows: int,
-        chance_gain: float,
     ) -> None:
+        self.n_columns = columns.n_columns
         self._columns = columns
         self._tests = tests
+        self._screening = screening
         self._reducer = reducer
         self._timings = timings
-        self._screen = screen
-        self._min_test_rows = min_test_rows
-        self._chance_gain = chance_gain
-        self._all_rows = test_rows.shape[0] == columns.n_rows
-        self._test_rows: I32 = test_rows.astype(np.int32)
-        self._position: I32 = np.zeros(columns.n_rows, dtype=np.int32)
-        self._position[test_rows] = np.arange(test_rows.shape[0], dtype=np.int32)
-        self._order: RowOrder | None = None
-        self._cache = _ColumnCache(columns)
-        self._recent_gains: deque[float] = deque([np.inf], maxlen=_TREES_REMEMBERED)
-
-    @property
-    def test_order(self) -> RowOrder | None:
-        """The test rows; None when they are simply all rows."""
-        return self._order
+        self._n_rows = columns.n_rows
+        self._tested = RowSample(test_rows, columns.n_rows)
+        self._whole = CandidateColumns(columns.n_columns, columns.n_rows, columns.encode)
+        # The rows that place thresholds give a second opinion before a whole column is encoded.
+        sample = columns.sample
+        has_sample = screening.by_tests and sample.shape[0] < columns.n_rows
+        self._sample = RowSample(sample, columns.n_rows) if has_sample else None
+        self._sampled = CandidateColumns(columns.n_columns, sample.shape[0], self._rough_codes)
+        self._recent_gains: deque[float] = deque([_UNKNOWN_GAIN], maxlen=_TREES_REMEMBERED)
+        self._n_owned = self._rest = self._trees_to_rest = 0
+        self._searching = False
+        self.revisit_share = _REVISIT_SHARE if screening.by_tests else 1.0
 
     def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
-        """Take the test rows' residuals, and deal subsets if it is time."""
-        cells = tree.cells.values if self._all_rows else tree.cells.values[self._test_rows]
+        """Decide whether to search in this tree, and deal subsets if it is time."""
+        if self._rests(len(costs.owned)):
+            return
         self._recent_gains.append(0.0)
         with self._timings.stage("dealing"):
-            self._tests.start_tree(cells >> tree.cells.count_bits, costs.is_owned)
-        if self._all_rows:
-            return
-        if self._order is None:
-            self._order = RowOrder.of(self._test_rows.copy(), cells)
-        else:
-            self._order.restart(self._test_rows, cells)
+            residuals = tree.cells.values[self._tested.rows] >> tree.cells.count_bits
+            self._tests.start_tree(residuals, costs.is_owned)
+
+    def _rests(self, n_owned: int) -> bool:
+        """Whether this tree is not searched: after trees that found nothing, ever longer."""
+        if not self._screening.by_tests:
+            self._searching = True
+            return False
+        if self._trees_to_rest == 0 and self._searching:
+            self._rest = min(self._rest + 1, _LONGEST_REST) if n_owned == self._n_owned else 0
+            self._trees_to_rest = self._rest
+        self._n_owned = n_owned
+        self._searching = self._trees_to_rest == 0
+        self._trees_to_rest -= not self._searching
+        return not self._searching
+
+    def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
+        """Whether a node has test rows enough, and squared error enough for a gain like the recent best."""
+        if not self._searching:
+            return np.zeros(nodes.shape[0], dtype=np.bool_)
+        return self._is_searched(level, nodes, np.zeros(nodes.shape[0]), costs)
+
+    def _is_searched(self, level: Level, nodes: I64, floor: F64, costs: FeatureCosts) -> Bool:
+        expected = level.n_rows[nodes] * (self._tested.rows.shape[0] / self._n_rows)
+        worth: Bool = expected >= self._screening.min_test_rows
+        if self._screening.by_tests:
+            likely = _GAIN_MARGIN * max(self._recent_gains)
+            # The root is always looked at, or a search that found nothing for a while would never resume.
+            worth &= (floor + costs.new_price <= likely * level.sse[nodes]) | (level.depth[nodes] == 0)
+        return worth
 
     def propose(
         self, tree: TreeContext, level: Level, nodes: I64, floor: F64, costs: FeatureCosts
     ) -> tuple[I64, Splits]:
         """Search every node, and measure what passes the screening on all of the node's rows."""
-        tested = level.test_end[nodes] - level.test_begin[nodes]
-        worth = tested >= self._min_test_rows
-        if self._screen:
-            likely = _GAIN_MARGIN * max(self._recent_gains)
-            # The root is always looked at, or a search that found nothing for a while would never resume.
-            worth &= (floor + costs.new_price <= likely * level.sse[nodes]) | (level.parent[nodes] < 0)
-        nodes, floor, tested = nodes[worth], floor[worth], tested[worth]
+        if not self._searching:
+            return nodes[:0], Splits.none(0)
+        worth = self._is_searched(level, nodes, floor, costs)
+        nodes, floor = nodes[worth], floor[worth]
         if nodes.shape[0] == 0:
-            return nodes, Splits.none(0, np.empty(0, dtype=np.int64))
+            return nodes, Splits.none(0)
         with self._timings.stage("group tests"):
-            feature, gain = self._search(tree, level, nodes)
+            tested = self._tested.of(tree, level, nodes)
+            min_leaf = self._min_leaf(tree, self._tested)
+            feature, gain = self._tests.search(tested, tree.cells.count_bits, min_leaf)
         with self._timings.stage("screening"):
-            kept = ~costs.is_owned[feature]
-            if self._screen:
-                kept &= self._can_win(level, nodes, floor, tested, gain, costs)
-            row, features = _distinct_pairs(kept, feature, self._columns.n_columns)
+            kept = ~costs.is_owned[feature] & (gain > 0.0)
+            if self._screening.by_tests:
+                kept &= self._estimate(level, nodes, tested.n_rows, gain) > (floor + costs.new_price)[:, None]
+            row, features = _distinct_pairs(kept, feature, self.n_columns)
+        if row.shape[0] and self._sample is not None:
+            with self._timings.stage("second screening"):
+                row, features = self._screen_again(tree, level, nodes, floor + costs.new_price, row, features)
         if row.shape[0] == 0:
-            return nodes[:0], Splits.none(0, features)
+            return nodes[:0], Splits.none(0)
         with self._timings.stage("binning"):
-            self._cache.add(features)
+            slots = self._whole.slots(features)
         with self._timings.stage("candidates"):
-            return nodes, self._measure(tree, level, nodes, row, features)
+            return nodes, self._measure(tree, level, nodes, row, features, slots)
 
-    def column(self, feature: int) -> tuple[U8, int]:
-        """Codes and number of bins of a proposed feature."""
-        return self._cache.column(feature)
+    def take_column(self, feature: int) -> tuple[U8, int, F64]:
+        """Codes, number of bins and thresholds of a feature."""
+        slot = int(self._whole.slots(np.array([feature]))[0])
+        return self._whole.codes[slot], int(self._whole.n_bins[slot]), self._columns.thresholds(feature)
 
-    def _search(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[I64, F64]:
-        order = tree.order if self._order is None else self._order
-        positions = order.rows if self._all_rows else self._position[order.rows]
+    def _min_leaf(self, tree: TreeContext, sample: RowSample) -> int:
         # A split must leave the same share of the rows on each side as a real one.
-        share = self._test_rows.shape[0] / self._columns.n_rows
-        min_leaf = max(1, int(tree.min_leaf * share))
-        return self._tests.search(
-            positions,
-            order.cells,
-            level.test_begin[nodes],
-            level.test_end[nodes],
-            tree.cells.count_bits,
-            min_leaf,
-        )
+        return max(1, int(tree.min_leaf * sample.rows.shape[0] / self._n_rows))
 
-    def _can_win(
-        self,
-        level: Level,
-        nodes: I64,
-        floor: F64,
-        tested: I64,
-        gain: F64,
-        costs: FeatureCosts,
-    ) -> Bool:
+    def _rough_codes(self, features: I64, out: U8) -> I32:
+        self._columns.rank_codes(features, self._columns.sample, _SCREENING_CODES, out[:, :, 0])
+        return np.full(features.shape[0], _SCREENING_CODES, dtype=np.int32)
+
+    def _estimate(self, level: Level, nodes: I64, sampled: I64, gain: F64) -> F64:
+        """Gains (nodes, c) on all rows, from those on some of them less what chance gives."""
         rows = level.n_rows[nodes]
         variance = level.sse[nodes] / rows
         # With all rows tested nothing is left to chance.
-        chance = self._chance_gain * (1.0 - tested / rows) * variance
-        estimate = (gain - chance[:, None]) * (rows / tested)[:, None]
-        wins: Bool = estimate > (floor + costs.new_price)[:, None]
-        return wins
+        chance = self._screening.chance_gain * (1.0 - sampled / rows) * variance
+        scale = rows / np.maximum(sampled, 1)
+        return np.asarray((gain - chance[:, None]) * scale[:, None])
 
-    def _measure(self, tree: TreeContext, level: Level, nodes: I64, row: I64, features: I64) -> Splits:
-        distinct, column = np.unique(features, return_inverse=True)
-        splits = Splits.none(nodes.shape[0], distinct)
+    def _screen_again(
+        self, tree: TreeContext, level: Level, nodes: I64, needed: F64, row: I64, features: I64
+    ) -> tuple[I64, I64]:
+        """Drop pairs that the larger sample does not confirm, and all but the best few of each node."""
+        assert self._sample is not None
+        slots = self._sampled.slots(features)
+        sampled = self._sample.of(tree, level, nodes)
+        min_leaf = self._min_leaf(tree, self._sample)
+        gain = sampled.gains(tree, row, self._sampled.codes, slots, self._sampled.n_bins, min_leaf)
+        estimate = self._estimate(level, nodes[row], sampled.n_rows[row], gain[:, None])[:, 0]
+        order = np.lexsort((features, -estimate, row))
+        rank = np.arange(row.shape[0]) - np.searchsorted(row, row[order])
+        confirmed = order[(rank < _MEASURED) & (estimate[order] > needed[row[order]])]
+        return row[confirmed], features[confirmed]
+
+    def _measure(
+        self, tree: TreeContext, level: Level, nodes: I64, row: I64, features: I64, slots: I64
+    ) -> Splits:
+        """Best of the candidates of each node, on all of its rows."""
         node = nodes[row]
-        codes, slots, n_bins = self._cache.slots(features)
+        codes, n_bins = self._whole.codes, self._whole.n_bins
         gain, bins, side = measure_pairs(tree, self._reducer, level, node, codes, slots, n_bins)
-        splits.gain[row, column] = gain[:, 0]
-        splits.bin[row, column] = bins[:, 0]
-        splits.missing_side[row, column] = side[:, 0]
-        self._recent_gains[-1] = max(self._recent_gains[-1], float(np.max(gain[:, 0] / level.sse[node])))
+        self._recent_gains[-1] = max(self._recent_gains[-1], float(np.max(gain / level.sse[node])))
+        # Worst first, so that what is put last is the best, and of equals the one with the lowest number.
+        order = np.lexsort((-features, gain))
+        splits = Splits.none(nodes.shape[0])
+        splits.put(
+            row[order], Splits(features[order], np.maximum(gain[order], 0.0), bins[order], side[order])
+        )
         return splits
 
 
 def _distinct_pairs(kept: Bool, feature: I64, n_features: int) -> tuple[I64, I64]:
-    """Rows and features of the kept entries, each pair once."""
+    """Rows and features of the kept entries, each pair once, by row."""
     row, subset = np.nonzero(kept)
     pairs = np.unique(row * n_features + feature[row, subset])
     return pairs // n_features, pairs % n_features
-
-
-class _ColumnCache:
-    """Codes of columns that once were candidates: each is binned in full only once."""
-
-    def __init__(self, columns: DenseColumns) -> None:
-        self._columns = columns
-        self._slot: dict[int, int] = {}
-        self._codes: U8 = np.empty((8, columns.n_rows), dtype=np.uint8)
-        self._n_bins: I32 = np.empty(8, dtype=np.int32)
-
-    def add(self, features: I64) -> None:
-        new = np.array(sorted({f for f in features.tolist() if f not in self._slot}), dtype=np.int64)
-        first, last = len(self._slot), len(self._slot) + new.shape[0]
-        if first == last:
-            return
-        if last > self._n_bins.shape[0]:
-            capacity = max(last, 2 * self._n_bins.shape[0])
-            codes = np.empty((capacity, self._codes.shape[1]), dtype=np.uint8)
-            codes[:first] = self._codes[:first]
-            self._codes = codes
-            self._n_bins = np.concatenate([self._n_bins, np.empty(capacity, dtype=np.int32)])[:capacity]
-        self._n_bins[first:last] = self._columns.encode(new, self._codes[first:last, :, None])
-        self._slot.update(zip(new.tolist(), range(first, last), strict=True))
-
-    def slots(self, features: I64) -> tuple[U8, I64, I32]:
-        """All codes (slots, n), the slot of each feature, and the number of bins of each slot."""
-        slots = np.array([self._slot[f] for f in features.tolist()], dtype=np.int64)
-        return self._codes, slots, self._n_bins
-
-    def column(self, feature: int) -> tuple[U8, int]:
-        slot = self._slot[feature]
-        return self._codes[slot], int(self._n_bins[slot])

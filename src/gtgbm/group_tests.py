@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import CELLS, F64, I8, I16, I32, I64, LANES, U8, U16, Bool, Table
+from gtgbm.arrays import CELLS, F64, I8, I16, I64, LANES, U8, U16, Bool
+from gtgbm.candidates import SampledNodes
+from gtgbm.data.columns import Columns
 
 _MAX_HISTOGRAMS = 2048
 """Histograms the first step of one node's search may fill (docs/group-testing.md)."""
@@ -182,31 +184,35 @@ class GroupTests:
 
     Parameters
     ----------
-    table : ndarray, shape (n, d)
+    columns : Columns
+    searched : ndarray of int64
+        The columns to be dealt.
     test_rows : ndarray of int64, shape (m,)
         The rows whose values make up pseudo-features.
     """
 
     def __init__(
         self,
-        table: Table,
+        columns: Columns,
+        searched: I64,
         test_rows: I64,
         settings: GroupTestSettings,
         pool: _core.Pool,
         rng: np.random.Generator,
     ) -> None:
         self._settings = settings
+        self._searched = searched
         self._pool = pool
         self._rng = rng
-        shape = (table.shape[1], test_rows.shape[0])
+        shape = (columns.n_columns, test_rows.shape[0])
         self._codes: U8 = np.empty(shape, dtype=np.uint8)
         self._scaled: U16 | None = None
         if settings.paper_scaling:
             self._scaled = np.empty(shape, dtype=np.uint16)
-            _core.minmax_values(pool, table, test_rows, self._scaled)
+            columns.minmax_values(test_rows, self._scaled)
             _core.sorted_codes(pool, self._scaled, settings.n_codes, self._codes)
         else:
-            _core.rank_codes(pool, table, test_rows, settings.n_codes, self._codes)
+            columns.rank_codes(np.arange(columns.n_columns), test_rows, settings.n_codes, self._codes)
         self._n_trees = 0
         self._tiles: U8 = np.empty((0, 0, 0, 0), dtype=np.uint8)
 
@@ -224,7 +230,7 @@ class GroupTests:
         self._n_trees += 1
         if not is_time:
             return
-        features = np.arange(is_owned.shape[0]) if every is None else np.flatnonzero(~is_owned)
+        features = self._searched if every is None else self._searched[~is_owned[self._searched]]
         self.deal(
             self._settings.deal(features, self._rng) if features.shape[0] else features[None], residuals
         )
@@ -259,15 +265,13 @@ class GroupTests:
                 self._tiles,
             )
 
-    def search(
-        self, positions: I32, cells: I64, begin: I64, end: I64, count_bits: int, min_leaf: int
-    ) -> tuple[I64, F64]:
+    def search(self, tested: SampledNodes, count_bits: int, min_leaf: int) -> tuple[I64, F64]:
         """Find candidates of each node: the features that subsets lead to, with their gain on its test rows.
 
         Parameters
         ----------
-        positions : ndarray of int32, shape (m,)
-            Test rows as positions in the sample, node after node; node k owns ``[begin[k], end[k])``.
+        tested : SampledNodes
+            Test rows of the nodes.
 
         Returns
         -------
@@ -278,7 +282,7 @@ class GroupTests:
         """
         n_features = self._members.shape[1]
         kept = self._members.shape[0] if self._settings.n_relevant is not None else _MAX_CANDIDATES
-        shape = (begin.shape[0], min(kept, self._members.shape[0]) if n_features else 0)
+        shape = (tested.begin.shape[0], min(kept, self._members.shape[0]) if n_features else 0)
         feature, gain = np.empty(shape, dtype=np.int64), np.empty(shape)
         if feature.size:
             _core.search_groups(
@@ -288,10 +292,10 @@ class GroupTests:
                 self._members,
                 self._native_shape,
                 self._settings.n_codes,
-                positions,
-                cells,
-                begin,
-                end,
+                tested.positions,
+                tested.cells,
+                tested.begin,
+                tested.end,
                 count_bits,
                 min_leaf,
                 feature,

@@ -1,4 +1,4 @@
-"""Grows one tree, level by level: owned features, new candidates, choose, partition."""
+"""Grows one tree: level by level while nodes may buy features, then whole subtrees over owned ones."""
 
 from __future__ import annotations
 
@@ -7,35 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import CELLS, F64, I32, I64, LANES, U8
-from gtgbm.choosing import Choice, buy_new_features
-from gtgbm.data.columns import DenseColumns, Tiles
+from gtgbm.arrays import F64, I32, I64, Bool
+from gtgbm.choosing import buy_new_features
+from gtgbm.drafting import Draft
 from gtgbm.feature_costs import FeatureCosts
 from gtgbm.fixed_point import pack
-from gtgbm.histograms import LevelHistograms, measure_pairs
-from gtgbm.level import Level, RowOrder, Splits, TreeContext
+from gtgbm.level import ALWAYS_DUE, Level, RowOrder, Splits, TreeContext, TreeLimits
 from gtgbm.reducer import Reducer
+from gtgbm.residents import ResidentColumns
 from gtgbm.searches import Search
+from gtgbm.subtrees import grow_subtrees
 from gtgbm.timings import Timings
 from gtgbm.tree import Tree
 
-
-@dataclass(frozen=True)
-class TreeLimits:
-    """When a node is not split.
-
-    Attributes
-    ----------
-    min_node_rows : float
-        A node with fewer rows is a leaf (α n).
-    min_leaf : int
-        Fewest rows of a leaf.
-    max_depth : int or None
-    """
-
-    min_node_rows: float
-    min_leaf: int
-    max_depth: int | None
+_SMALL_NODE = 2048
+_SMALL_SHARE = 8
+"""A node with at most `_SMALL_NODE` rows, or one in `_SMALL_SHARE` of all rows, is small: one thread grows
+all that is below it without the others waiting long."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +69,8 @@ class TreeGrower:
 
     def __init__(
         self,
-        columns: DenseColumns,
+        n_rows: int,
+        residents: ResidentColumns,
         search: Search,
         costs: FeatureCosts,
         limits: TreeLimits,
@@ -89,189 +78,160 @@ class TreeGrower:
         reducer: Reducer,
         timings: Timings,
     ) -> None:
-        self._columns = columns
+        self._n_rows = n_rows
+        self._residents = residents
         self._search = search
         self._costs = costs
         self._limits = limits
         self._pool = pool
         self._reducer = reducer
         self._timings = timings
-        self._owned = Tiles(columns.n_rows)
-        self._position: I64 = np.full(columns.n_columns, -1, dtype=np.int64)
-        # Beyond a column's last threshold: all its values go left.
-        self._thresholds: F64 = np.full((LANES, CELLS), np.inf)
-        self._histograms = LevelHistograms(self._owned, reducer)
-        self._all_rows: I32 = np.arange(columns.n_rows, dtype=np.int32)
-        self._order = RowOrder.of(self._all_rows.copy(), np.empty(columns.n_rows, dtype=np.int64))
+        self._all_rows: I32 = np.arange(n_rows, dtype=np.int32)
+        self._order = RowOrder.of(self._all_rows.copy(), np.empty(n_rows, dtype=np.int64))
 
     def grow(self, residuals: F64) -> Grown:
         """Fit the structure of a tree to residuals by least squares.
+
+        Nodes that cannot buy a feature any more, nor any node below them, wait: they are grown last, over all
+        features that the tree has bought.
 
         Parameters
         ----------
         residuals : ndarray of float64, shape (n,)
         """
         with self._timings.stage("residuals"):
-            cells = pack(residuals, self._columns.n_rows, self._reducer)
+            cells = pack(residuals, self._n_rows, self._pool, self._reducer)
             self._order.restart(self._all_rows, cells.values)
         root_sse = float(cells.sse(np.array([cells.total]), np.array([cells.squares]))[0])
         tree = TreeContext(self._pool, cells, self._order, self._limits.min_leaf, root_sse)
         self._costs.start_tree(root_sse, cells.scale)
-        self._histograms.start_tree()
+        self._residents.start_tree()
         self._search.start_tree(tree, self._costs)
-        test_order = self._search.test_order
-        # Without test rows of its own the search tests all rows, and both ranges of a node are the same.
-        n_test = (self._order if test_order is None else test_order).rows.shape[0]
-        level = Level.root(cells, self._columns.n_rows, n_test)
-        levels: list[_SplitLevel] = []
+        level = Level.root(cells, self._n_rows)
+        self._small = max(_SMALL_NODE, int(level.n_rows[0]) // _SMALL_SHARE)
+        draft = Draft(level)
+        waiting: list[tuple[Level, I64]] = []
         purchases: list[Purchase] = []
         while True:
-            choice, bought = self._choose(tree, level)
+            active = self._active(level)
+            settled = self._has_settled(level, active)
+            waiting.append((level, active[settled]))
+            active = active[~settled]
+            splits, bought = self._choose(tree, level, active)
             purchases += bought
             with self._timings.stage("partition"):
-                done, below = self._split(tree, level, choice)
-            levels.append(done)
+                below = self._split(tree, level, active, splits, draft)
             if below is None:
-                return _assemble(levels, self._order.rows, cells.scale, purchases)
-            level = below
+                break
+            level = self._pass_on(tree, below, draft)
+        self._finish(tree, Level.gathered(waiting), draft)
+        begin, end = draft.rows()
+        grown = draft.tree(cells.scale)
+        leaves = np.flatnonzero(grown.feature < 0)
+        return Grown(grown, leaves, begin[leaves], end[leaves], self._order.rows, purchases)
 
-    def _choose(self, tree: TreeContext, level: Level) -> tuple[Choice, list[Purchase]]:
-        active = self._active(level)
-        with self._timings.stage("histograms"):
-            owned = Choice.best_of(self._histograms.best_splits(tree, level, active))
-        choice = owned
-        if active.shape[0] < len(level):
-            choice = Choice.none(len(level))
-            choice.put(active, owned)
+    def _active(self, level: Level) -> I64:
+        may_split = level.is_open & (level.n_rows >= self._limits.fewest_rows)
+        if self._limits.max_depth is not None:
+            may_split &= level.depth < self._limits.max_depth
+        return np.flatnonzero(may_split)
+
+    def _has_settled(self, level: Level, nodes: I64) -> Bool:
+        """Whether each node is small, and neither it nor a node below it can buy anything."""
+        # Exact: no split gains more than the node's squared error, and that only falls on the way down.
+        may_buy = level.sse[nodes] > self._costs.new_price
+        if not self._residents.has_new_categories:
+            may_buy &= self._search.may_find(level, nodes, self._costs)
+        settled: Bool = ~may_buy & (level.n_rows[nodes] <= self._small)
+        return settled
+
+    def _choose(self, tree: TreeContext, level: Level, active: I64) -> tuple[Splits, list[Purchase]]:
+        """Return a split for each active node, bought features included."""
+        choice = Splits.none(len(level))
         if active.shape[0] == 0:
             return choice, []
-        searched = active[self._may_buy(level, active, owned.gain)]
-        if searched.shape[0] == 0:
+        is_due = self._is_due(level, active)
+        looked_at = active[is_due]
+        level.due_rows[looked_at] = (self._search.revisit_share * level.n_rows[looked_at]).astype(np.int64)
+        with self._timings.stage("histograms"):
+            owned, new = self._residents.best_splits(tree, level, active)
+        choice.put(active, owned)
+        # Exact skip: no split gains more than the node's own squared error.
+        may_buy = level.sse[active] - self._costs.new_price > owned.gain
+        if not may_buy.any():
             return choice, []
-        proposed, splits = self._search.propose(tree, level, searched, choice.gain[searched], self._costs)
+        proposals = Splits.none(len(level))
+        proposals.put(active[may_buy], new.at(np.flatnonzero(may_buy)))
+        searched = active[may_buy & is_due]
+        nodes, found = self._search.propose(tree, level, searched, choice.gain[searched], self._costs)
+        proposals.improve(nodes, found)
         price = self._costs.new_price / tree.root_sse
         # Largest first; a stable sort keeps equals in the order of their nodes.
         turn = active[np.argsort(-level.n_rows[active], kind="stable")]
 
-        def measure(feature: int, nodes: I64) -> Splits:
-            codes, n_bins = self._search.column(feature)
-            self._own(feature, codes, n_bins)
-            pairs = np.zeros(nodes.shape[0], dtype=np.int64)
-            return Splits(
-                np.array([feature]),
-                *measure_pairs(
-                    tree,
-                    self._reducer,
-                    level,
-                    nodes,
-                    np.ascontiguousarray(codes)[None],
-                    pairs,
-                    np.array([n_bins]),
-                ),
-            )
+        def own_and_measure(feature: int, later: I64) -> Splits:
+            self._own(feature)
+            return self._residents.measure(tree, level, later, feature)
 
-        bought = buy_new_features(choice, splits, proposed, turn, self._costs, measure)
+        bought = buy_new_features(choice, proposals, turn, self._costs, own_and_measure)
+        # Where something was found, more may be found right below.
+        level.due_rows[[node for node, _ in bought]] = ALWAYS_DUE
         return choice, [Purchase(f, float(choice.gain[node]) / tree.root_sse, price) for node, f in bought]
 
-    def _may_buy(self, level: Level, nodes: I64, owned_gain: F64) -> I64:
-        """Exact skip: no split gains more than the node's own squared error."""
-        return np.flatnonzero(level.sse[nodes] - self._costs.new_price > owned_gain)
+    def _is_due(self, level: Level, nodes: I64) -> Bool:
+        is_due: Bool = level.n_rows[nodes] <= level.due_rows[nodes]
+        return is_due
 
-    def _own(self, feature: int, codes: U8, n_bins: int) -> None:
-        position = self._owned.n_columns
-        self._owned.append(feature, codes, n_bins)
-        self._position[feature] = position
-        if position == self._thresholds.shape[0]:
-            self._thresholds = np.concatenate([self._thresholds, np.full_like(self._thresholds, np.inf)])
-        edges = self._columns.thresholds(feature)
-        self._thresholds[position, : edges.shape[0]] = edges
+    def _own(self, feature: int) -> None:
+        if feature >= self._search.n_columns:
+            self._residents.own_category(feature)
+        else:
+            self._residents.own_numbers(feature, *self._search.take_column(feature))
 
-    def _active(self, level: Level) -> I64:
-        if self._limits.max_depth is not None and level.depth >= self._limits.max_depth:
-            return np.empty(0, dtype=np.int64)
-        fewest = max(self._limits.min_node_rows, 2 * self._limits.min_leaf)
-        return np.flatnonzero(level.n_rows >= fewest)
-
-    def _split(self, tree: TreeContext, level: Level, choice: Choice) -> tuple[_SplitLevel, Level | None]:
-        """Partition the rows of the nodes that split."""
-        split = np.flatnonzero(choice.gain > 0.0)
+    def _split(
+        self, tree: TreeContext, level: Level, active: I64, choice: Splits, draft: Draft
+    ) -> Level | None:
+        """Partition the rows of the nodes that split, and return the level below."""
+        split = active[choice.gain[active] > 0.0]
         if split.shape[0] == 0:
-            return _SplitLevel(level, split, choice, np.empty(0), np.empty(0, dtype=np.uint8)), None
-        column = self._position[choice.feature[split]]
-        bins, side = choice.bin[split], choice.missing_side[split]
-        missing_left = (side == 1).astype(np.uint8)
+            return None
+        splits = choice.at(split)
+        missing_left = (splits.missing_side == 1).astype(np.uint8)
         ranges = level.begin[split], level.end[split]
-        stats = self._reducer.sum(self._partition(tree, tree.order, column, bins, missing_left, *ranges))
-        test_left = stats[:, 0]
-        if self._search.test_order is not None:
-            ranges = level.test_begin[split], level.test_end[split]
-            test_left = self._partition(tree, self._search.test_order, column, bins, missing_left, *ranges)[
-                :, 0
-            ]
-        # Missing values that training never saw at a node follow the larger child.
-        unseen = side == 2
-        larger_left = 2 * tree.cells.count(stats[:, 1]) >= level.n_rows[split]
-        missing_left[unseen] = larger_left[unseen]
-        done = _SplitLevel(level, split, choice, self._thresholds[column, bins], missing_left)
-        return done, level.children(split, stats, test_left)
+        stats = self._reducer.sum(self._residents.partition(tree, tree.order, splits, missing_left, *ranges))
+        below = level.children(split, stats, level.due_rows[split], draft.n_nodes)
+        rules = self._residents.rules(splits.feature, splits.bin)
+        draft.add_splits(level.number[split], rules, splits.missing_side, splits.gain, below.number[0::2])
+        draft.add_nodes(below.n_rows, below.begin, below.end)
+        return below
 
-    def _partition(
-        self,
-        tree: TreeContext,
-        order: RowOrder,
-        column: I64,
-        bins: I32,
-        missing_left: U8,
-        begin: I64,
-        end: I64,
-    ) -> I64:
-        stats = np.empty((column.shape[0], 4), dtype=np.int64)
-        _core.partition_rows(
-            self._pool,
-            self._owned.codes,
-            column,
-            bins,
-            missing_left,
-            begin,
-            end,
-            tree.cells.count_bits,
-            order.rows,
-            order.cells,
-            order.row_scratch,
-            order.cell_scratch,
-            stats,
-        )
-        return stats
+    def _pass_on(self, tree: TreeContext, level: Level, draft: Draft) -> Level:
+        """Grow small nodes that are not due for a search down to nodes that are."""
+        if self._search.revisit_share == 1.0 or self._residents.has_new_categories:
+            return level
+        active = self._active(level)
+        settled = self._has_settled(level, active)
+        passing = active[~settled & ~self._is_due(level, active) & (level.n_rows[active] <= self._small)]
+        if passing.shape[0] == 0 or not self._reducer.is_local or self._residents.tiles.n_columns == 0:
+            return level
+        level.is_open[passing] = False
+        with self._timings.stage("subtrees"):
+            start = Level.gathered([(level, passing)])
+            found = grow_subtrees(tree, start, self._residents, self._limits, draft, start.due_rows.copy())
+        return level.with_nodes(found)
 
-
-@dataclass(frozen=True)
-class _SplitLevel:
-    """A finished level: `split` are the nodes that split, with their thresholds and missing sides."""
-
-    level: Level
-    split: I64
-    choice: Choice
-    threshold: F64
-    missing_left: U8
-
-
-def _assemble(levels: list[_SplitLevel], rows: I32, scale: float, purchases: list[Purchase]) -> Grown:
-    n_nodes = sum(len(done.level) for done in levels)
-    feature, left = np.full(n_nodes, -1, dtype=np.int32), np.full(n_nodes, -1, dtype=np.int32)
-    threshold, gain = np.zeros(n_nodes), np.zeros(n_nodes)
-    missing_left = np.zeros(n_nodes, dtype=np.uint8)
-    first = 0
-    for done in levels:
-        at = first + done.split
-        first += len(done.level)
-        feature[at] = done.choice.feature[done.split]
-        threshold[at] = done.threshold
-        missing_left[at] = done.missing_left
-        left[at] = first + 2 * np.arange(done.split.shape[0])
-        gain[at] = done.choice.gain[done.split] / scale**2
-    n_rows = np.concatenate([done.level.n_rows for done in levels])
-    tree = Tree(feature, threshold, missing_left, left, np.zeros(n_nodes), n_rows, gain)
-    leaves = np.flatnonzero(feature < 0)
-    begin = np.concatenate([done.level.begin for done in levels])[leaves]
-    end = np.concatenate([done.level.end for done in levels])[leaves]
-    return Grown(tree, leaves, begin, end, rows, purchases)
+    def _finish(self, tree: TreeContext, level: Level, draft: Draft) -> None:
+        """Grow the nodes that waited: nothing is left to decide."""
+        if len(level) == 0 or self._residents.tiles.n_columns == 0:
+            return
+        if self._reducer.is_local:
+            with self._timings.stage("subtrees"):
+                to_the_end = np.zeros(len(level), dtype=np.int64)
+                grow_subtrees(tree, level, self._residents, self._limits, draft, to_the_end)
+            return
+        below: Level | None = level
+        while below is not None:
+            active = self._active(below)
+            choice = Splits.none(len(below))
+            choice.put(active, self._residents.best_splits(tree, below, active)[0])
+            below = self._split(tree, below, active, choice, draft)

@@ -6,9 +6,10 @@ import numpy as np
 
 from gtgbm import _core
 from gtgbm.arrays import CELLS, F64, I32, I64, LANES, U8
-from gtgbm.data.columns import Tiles
+from gtgbm.data.tiles import Tiles
 from gtgbm.level import Level, Splits, TreeContext
 from gtgbm.reducer import Reducer
+from gtgbm.siblings import KeptHistograms, SiblingPlan
 
 _TILE_CELLS = LANES * CELLS
 _TILE_BYTES = _TILE_CELLS * 8
@@ -21,7 +22,7 @@ _BLOCK_BYTES = 2 << 20
 
 
 class LevelHistograms:
-    """Finds the best split of every column of a `Tiles` at the nodes of a level.
+    """Finds the best splits of the columns of a `Tiles` at the nodes of a level.
 
     Keeps the histograms of the level above while that pays, so that of two siblings only the smaller is
     built from rows.
@@ -30,77 +31,96 @@ class LevelHistograms:
     def __init__(self, tiles: Tiles, reducer: Reducer) -> None:
         self._tiles = tiles
         self._reducer = reducer
-        self._buffers = [np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)]
-        self._forget()
+        self._kept = KeptHistograms()
+        self._kept_columns = 0
 
     def start_tree(self) -> None:
         """Forget the last tree's histograms."""
-        self._forget()
+        self._kept.forget()
 
-    def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> Splits:
-        """Best splits of all columns at some nodes of a level.
+    def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[Splits, Splits]:
+        """Best splits at some nodes of a level: over owned features, and over new ones.
 
         Parameters
         ----------
         nodes : ndarray of int64, shape (k,)
             Indices into `level`, ascending.
         """
-        if level.depth != self._kept_depth + 1:
-            # A level in between was not asked for: what is kept is not the parents' level.
-            self._forget()
         if nodes.shape[0] == 0 or self._tiles.n_columns == 0:
-            self._forget()
-            return Splits.none(nodes.shape[0], self._tiles.features)
-        n_tiles = self._tiles.n_tiles
-        level_bytes = 2 * nodes.shape[0] * n_tiles * _TILE_BYTES
+            self._kept.forget()
+            return Splits.none(nodes.shape[0]), Splits.none(nodes.shape[0])
+        level_bytes = 2 * nodes.shape[0] * self._tiles.n_tiles * _TILE_BYTES
         rows_per_node = int(level.size[nodes].sum()) // nodes.shape[0]
         if level_bytes <= _KEPT_BYTES and rows_per_node >= _ROWS_WORTH_KEEPING:
-            return self._split_keeping(tree, level, nodes)
-        self._forget()
-        return self._split_in_blocks(tree, level, nodes)
+            found = self._split_keeping(tree, level, nodes)
+        else:
+            self._kept.forget()
+            found = self._split_in_blocks(tree, level, nodes)
+        return self._as_splits(*found, 0), self._as_splits(*found, 1)
 
-    def _forget(self) -> None:
-        self._kept: I64 = np.empty((0, 0, LANES, CELLS), dtype=np.int64)
-        self._kept_slot: I64 = np.empty(0, dtype=np.int64)
-        self._kept_columns = 0
-        self._kept_depth = -1
+    def measure(self, tree: TreeContext, level: Level, nodes: I64, position: int, use: U8) -> Splits:
+        """Best owned splits of one column at some nodes; `use` says which columns are looked at."""
+        tile = position // LANES
+        hist = np.empty((nodes.shape[0], 1, LANES, CELLS), dtype=np.int64)
+        codes = self._tiles.codes[tile : tile + 1]
+        slots = np.arange(nodes.shape[0])
+        self._build(tree, level, nodes, slots, codes, range(1), hist)
+        self._reducer.sum(hist)
+        columns = slice(tile * LANES, min((tile + 1) * LANES, self._tiles.n_columns))
+        found = self._scan(tree, level, nodes, hist, columns, use[columns])
+        return self._as_splits(*found, 0)
 
-    def _split_keeping(self, tree: TreeContext, level: Level, nodes: I64) -> Splits:
+    def _as_splits(self, gain: F64, where: I32, which: int) -> Splits:
+        position, bins, side = where[:, which].T
+        feature = self._tiles.feature_of(position, bins)
+        return Splits(feature, np.maximum(gain[:, which], 0.0), bins, side)
+
+    def _split_keeping(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[F64, I32]:
         # Parents' histograms lack the columns added since: full tiles from before, and the rest built anew.
         n_tiles = self._tiles.n_tiles
         known = n_tiles if self._kept_columns == self._tiles.n_columns else self._kept_columns // LANES
-        plan = _Plan(level, nodes, self._kept_slot)
-        hist = self._take_buffer(plan.n_slots, n_tiles)
-        codes, every_slot = self._tiles.codes, np.arange(nodes.shape[0])
+        plan = SiblingPlan(level, nodes, level.size, self._kept)
+        flat = self._kept.take_buffer(plan.n_slots, n_tiles * _TILE_CELLS)
+        hist = flat.reshape(plan.n_slots, n_tiles, LANES, CELLS)
+        codes = self._tiles.codes
+        if plan.subtracted_slot.shape[0] == 0:
+            known = 0
         self._build(tree, level, plan.built, plan.built_slot, codes, range(known), hist)
-        self._build(tree, level, nodes, every_slot, codes, range(known, n_tiles), hist)
+        self._build(tree, level, nodes, plan.slots, codes, range(known, n_tiles), hist)
         # A subtracted sibling needs no sum over machines: its parent and its sibling were summed.
         self._reducer.sum(hist)
-        _core.subtract_histograms(
-            tree.pool, self._kept, plan.parent_slot, plan.sibling_slot, plan.subtracted_slot, known, hist
-        )
-        self._kept, self._kept_columns, self._kept_depth = hist, self._tiles.n_columns, level.depth
-        self._kept_slot = np.full(len(level), -1, dtype=np.int64)
-        self._kept_slot[nodes] = every_slot
-        return self._scan(tree, level, nodes, hist, slice(0, self._tiles.n_columns))
+        self._kept.subtract(tree.pool, plan, known * _TILE_CELLS, flat)
+        self._kept.keep(level, nodes, plan, flat)
+        self._kept_columns = self._tiles.n_columns
+        return self._scan(tree, level, nodes, hist, slice(0, self._tiles.n_columns), self._tiles.use)
 
-    def _split_in_blocks(self, tree: TreeContext, level: Level, nodes: I64) -> Splits:
+    def _split_in_blocks(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[F64, I32]:
         n_tiles, n_nodes = self._tiles.n_tiles, nodes.shape[0]
         block = max(_BLOCK_BYTES // (n_nodes * _TILE_BYTES), tree.pool.size)
-        parts = []
+        best: tuple[F64, I32] | None = None
         for first in range(0, n_tiles, block):
             last = min(first + block, n_tiles)
-            hist = self._take_buffer(n_nodes, last - first)
+            hist = self._kept.take_buffer(n_nodes, (last - first) * _TILE_CELLS)
+            hist = hist.reshape(n_nodes, last - first, LANES, CELLS)
             codes = self._tiles.codes[first:last]
             self._build(tree, level, nodes, np.arange(n_nodes), codes, range(last - first), hist)
             self._reducer.sum(hist)
             columns = slice(first * LANES, min(last * LANES, self._tiles.n_columns))
-            parts.append(self._scan(tree, level, nodes, hist, columns))
-        return parts[0] if len(parts) == 1 else Splits.joined(parts)
+            gain, where = self._scan(tree, level, nodes, hist, columns, self._tiles.use[columns])
+            if best is None:
+                best = gain, where
+                continue
+            better = gain > best[0]
+            best[0][better] = gain[better]
+            best[1][better] = where[better]
+        assert best is not None
+        return best
 
     def _build(
         self, tree: TreeContext, level: Level, nodes: I64, slots: I64, codes: U8, tiles: range, hist: I64
     ) -> None:
+        if len(tiles) == 0:
+            return
         _core.build_histograms(
             tree.pool,
             codes,
@@ -114,30 +134,27 @@ class LevelHistograms:
             hist,
         )
 
-    def _scan(self, tree: TreeContext, level: Level, nodes: I64, hist: I64, columns: slice) -> Splits:
-        splits = Splits.uninitialised(nodes.shape[0], self._tiles.features[columns])
+    def _scan(
+        self, tree: TreeContext, level: Level, nodes: I64, hist: I64, columns: slice, use: U8
+    ) -> tuple[F64, I32]:
+        k = nodes.shape[0]
+        gain, where = np.empty((k, 2)), np.empty((k, 2, 3), dtype=np.int32)
         _core.scan_histograms(
             tree.pool,
             hist,
             self._tiles.n_bins[columns],
-            np.arange(nodes.shape[0]),
+            use,
+            self._tiles.category_row[columns],
+            self._tiles.category_use,
+            np.arange(k),
             level.total[nodes],
             tree.cells.count_bits,
             tree.min_leaf,
-            splits.gain,
-            splits.bin,
-            splits.missing_side,
+            gain,
+            where,
         )
-        return splits
-
-    def _take_buffer(self, slots: int, tiles: int) -> I64:
-        # Two buffers take turns, one level's and the one above's: fresh memory for each level would cost
-        # more in page faults than filling it.
-        self._buffers.reverse()
-        cells = slots * tiles * _TILE_CELLS
-        if self._buffers[0].shape[0] < cells:
-            self._buffers[0] = np.empty(cells * 5 // 4, dtype=np.int64)
-        return self._buffers[0][:cells].reshape(slots, tiles, LANES, CELLS)
+        where[:, :, 0] += columns.start
+        return gain, where
 
 
 def measure_pairs(
@@ -155,8 +172,8 @@ def measure_pairs(
 
     Returns
     -------
-    gain, bin, missing_side : ndarray, shape (k, 1)
-        As in `Splits`.
+    gain, bin, missing_side : ndarray, shape (k,)
+        As in `Splits`, but a gain of -inf where there is none.
     """
     k = nodes.shape[0]
     hist = np.empty((k, CELLS), dtype=np.int64)
@@ -169,7 +186,7 @@ def measure_pairs(
     _core.scan_pair_histograms(
         tree.pool,
         hist,
-        n_bins[column].astype(np.int32),
+        n_bins[column],
         level.total[nodes],
         tree.cells.count_bits,
         tree.min_leaf,
@@ -177,36 +194,4 @@ def measure_pairs(
         bins,
         side,
     )
-    return gain[:, None], bins[:, None], side[:, None]
-
-
-class _Plan:
-    """Which histograms of a level are built from rows and which by subtraction.
-
-    Slots 0 .. k - 1 belong to the nodes asked for; further ones to siblings that are built only to be
-    subtracted.
-    """
-
-    def __init__(self, level: Level, nodes: I64, kept_slot: I64) -> None:
-        k = nodes.shape[0]
-        size = level.size
-        if kept_slot.shape[0] == 0:
-            larger = np.zeros(k, dtype=np.bool_)
-            parent_slot = np.full(k, -1, dtype=np.int64)
-        else:
-            parent_slot = kept_slot[level.parent[nodes]]
-            sibling = nodes ^ 1
-            is_right = (nodes & 1).astype(np.bool_)
-            larger = (size[nodes] > size[sibling]) | ((size[nodes] == size[sibling]) & is_right)
-            larger &= parent_slot >= 0
-        slot_of = np.full(len(level), -1, dtype=np.int64)
-        slot_of[nodes] = np.arange(k)
-        siblings = nodes[larger] ^ 1
-        extra = siblings[slot_of[siblings] < 0]
-        slot_of[extra] = k + np.arange(extra.shape[0])
-        self.n_slots = k + extra.shape[0]
-        self.built = np.concatenate([nodes[~larger], extra])
-        self.built_slot = slot_of[self.built]
-        self.parent_slot = parent_slot[larger]
-        self.sibling_slot = slot_of[siblings]
-        self.subtracted_slot = slot_of[nodes[larger]]
+    return gain, bins, side

@@ -30,7 +30,8 @@ def newton_steps(
 def _leaf_sums(grown: Grown, values: F64, pool: _core.Pool, reducer: Reducer) -> F64:
     n_rows = int(grown.tree.n_rows[0])
     # Far finer than the cells: what splits may round, predictions should not.
-    scale = power_of_two_scale(reducer.max(_core.max_abs(values)), 62 - n_rows.bit_length())
+    low, high = _core.min_max(pool, values)
+    scale = power_of_two_scale(reducer.max(max(-low, high)), 62 - n_rows.bit_length())
     sums: I64 = np.empty(grown.leaves.shape[0], dtype=np.int64)
     _core.leaf_sums(pool, grown.rows, grown.begin, grown.end, values, scale, sums)
     return reducer.sum(sums) / scale

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import F64, I32, I64
+from gtgbm.arrays import F64, I32, I64, Bool
 from gtgbm.fixed_point import Cells
+
+ALWAYS_DUE = 1 << 40
+"""For `Level.due_rows`: more rows than any node has."""
 
 
 @dataclass
@@ -40,14 +43,18 @@ class Level:
 
     Attributes
     ----------
-    depth : int
-        0 for the root.
+    step : int
+        0 for the root's level, one more for the level below.
     parent : ndarray of int64, shape (nodes,)
         Index of the parent in the level above, -1 for the root.
     begin, end : ndarray of int64, shape (nodes,)
         The node's range in the tree's `RowOrder`.
-    test_begin, test_end : ndarray of int64, shape (nodes,)
-        The node's range in the order of the rows that group tests look at.
+    number : ndarray of int64, shape (nodes,)
+        The node's number in the tree.
+    depth : ndarray of int64, shape (nodes,)
+        0 for the root.
+    due_rows : ndarray of int64, shape (nodes,)
+        The node is searched for new features if it has at most so many rows.
     total : ndarray of int64, shape (nodes,)
         Cell sum over all machines' rows.
     squares : ndarray of int64, shape (nodes, 2)
@@ -56,25 +63,37 @@ class Level:
         Rows on all machines.
     sse : ndarray of float64, shape (nodes,)
         Squared error around the mean, in squared fixed-point units.
+    is_open : ndarray of bool, shape (nodes,)
+        False for nodes that are taken care of already.
     """
 
-    def __init__(self, table: I64, cells: Cells, depth: int) -> None:
-        # One matrix, not eight arrays: a level is a handful of nodes, and numpy calls are what it costs.
+    def __init__(self, table: I64, cells: Cells, step: int) -> None:
+        # One matrix, not ten arrays: a level is a handful of nodes, and numpy calls are what it costs.
         self._table = table
         self._cells = cells
-        self.depth = depth
-        self.parent, self.begin, self.end, self.test_begin, self.test_end, self.total = table.T[:6]
-        self.squares = table[:, 6:]
+        self.step = step
+        self.parent, self.begin, self.end, self.number, self.depth, self.due_rows, self.total = table.T[:7]
+        self.squares = table[:, 7:]
         self.n_rows: I64 = cells.count(self.total)
         self.sse: F64 = cells.sse(self.total, self.squares)
+        self.is_open: Bool = np.ones(table.shape[0], dtype=np.bool_)
 
     @classmethod
-    def root(cls, cells: Cells, n_rows: int, n_test_rows: int) -> Level:
+    def root(cls, cells: Cells, n_rows: int) -> Level:
         """Make the level of the root."""
-        row = [-1, 0, n_rows, 0, n_test_rows, cells.total, *cells.squares]
+        row = [-1, 0, n_rows, 0, 0, ALWAYS_DUE, cells.total, *cells.squares]
         return cls(np.array([row], dtype=np.int64), cells, 0)
 
-    def children(self, split: I64, left_stats: I64, left_test_rows: I64) -> Level:
+    @classmethod
+    def gathered(cls, parts: list[tuple[Level, I64]]) -> Level:
+        """Put nodes of several levels into one; they have no parents or siblings there."""
+        table = np.concatenate([level._table[nodes] for level, nodes in parts])
+        table[:, 0] = -1
+        last = parts[-1][0]
+        # Not the step after the last one: nothing kept of that level belongs to this one.
+        return cls(table, last._cells, last.step + 2)
+
+    def children(self, split: I64, left_stats: I64, due_rows: I64, first_number: int) -> Level:
         """Make the level below.
 
         Parameters
@@ -83,17 +102,27 @@ class Level:
             The nodes that split, ascending.
         left_stats : ndarray of int64, shape (k, 4)
             Local rows, cell sum and squares (high, low) of the left sides.
-        left_test_rows : ndarray of int64, shape (k,)
-            Test rows of the left sides.
+        due_rows : ndarray of int64, shape (k,)
+            What both children get.
+        first_number : int
+            Number in the tree of the first child; the others follow.
         """
         table = np.repeat(self._table[split], 2, axis=0)
         left, right = table[0::2], table[1::2]
         table[:, 0] = np.repeat(split, 2)
         left[:, 2] = right[:, 1] = left[:, 1] + left_stats[:, 0]
-        left[:, 4] = right[:, 3] = left[:, 3] + left_test_rows
-        right[:, 5:] -= left_stats[:, 1:]
-        left[:, 5:] = left_stats[:, 1:]
-        return Level(table, self._cells, self.depth + 1)
+        table[:, 3] = np.arange(first_number, first_number + table.shape[0])
+        table[:, 4] += 1
+        table[:, 5] = np.repeat(due_rows, 2)
+        right[:, 6:] -= left_stats[:, 1:]
+        left[:, 6:] = left_stats[:, 1:]
+        return Level(table, self._cells, self.step + 1)
+
+    def with_nodes(self, nodes: I64) -> Level:
+        """Append nodes without parents or siblings; columns as in `node_table`."""
+        level = Level(np.concatenate([self._table, nodes]), self._cells, self.step)
+        level.is_open[: len(self)] = self.is_open
+        return level
 
     def __len__(self) -> int:
         """Return the number of nodes."""
@@ -106,52 +135,58 @@ class Level:
         return size
 
 
-@dataclass(frozen=True)
+def node_table(begin: I64, end: I64, number: I64, depth: I64, due_rows: I64, total: I64, squares: I64) -> I64:
+    """Rows of a `Level` for nodes without parents or siblings."""
+    parent = np.full(begin.shape[0], -1, dtype=np.int64)
+    return np.column_stack([parent, begin, end, number, depth, due_rows, total, squares])
+
+
+@dataclass
 class Splits:
-    """Best split of each of some columns at each of some nodes.
+    """The best split found for each of some nodes: parallel arrays.
 
     Attributes
     ----------
-    features : ndarray of int64, shape (columns,)
-    gain : ndarray of float64, shape (nodes, columns)
-        In squared fixed-point units; -inf where there is none.
-    bin : ndarray of int32, shape (nodes, columns)
-        Last bin that goes left.
-    missing_side : ndarray of int32, shape (nodes, columns)
+    feature : ndarray of int64, shape (nodes,)
+        -1 where there is none.
+    gain : ndarray of float64, shape (nodes,)
+        In squared fixed-point units; 0 where there is no split.
+    bin : ndarray of int32, shape (nodes,)
+        Last bin that goes left; for a category, its code, which goes right.
+    missing_side : ndarray of int32, shape (nodes,)
         0: right, 1: left, 2: the node has no missing values.
     """
 
-    features: I64
+    feature: I64
     gain: F64
     bin: I32
     missing_side: I32
 
     @classmethod
-    def uninitialised(cls, nodes: int, features: I64) -> Splits:
-        """Make splits to be written by a kernel."""
-        shape = (nodes, features.shape[0])
+    def none(cls, nodes: int) -> Splits:
+        """No split at any node."""
         return cls(
-            features, np.empty(shape), np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32)
+            np.full(nodes, -1, dtype=np.int64),
+            np.zeros(nodes),
+            np.full(nodes, -1, dtype=np.int32),
+            np.full(nodes, 2, dtype=np.int32),
         )
 
-    @classmethod
-    def joined(cls, parts: list[Splits]) -> Splits:
-        """Put the columns of several splits side by side."""
-        return cls(
-            np.concatenate([part.features for part in parts]),
-            np.concatenate([part.gain for part in parts], axis=1),
-            np.concatenate([part.bin for part in parts], axis=1),
-            np.concatenate([part.missing_side for part in parts], axis=1),
-        )
+    def put(self, nodes: I64, other: Splits) -> None:
+        """Let `nodes` split as `other` does."""
+        self.feature[nodes] = other.feature
+        self.gain[nodes] = other.gain
+        self.bin[nodes] = other.bin
+        self.missing_side[nodes] = other.missing_side
 
-    @classmethod
-    def none(cls, nodes: int, features: I64) -> Splits:
-        """Make splits where nothing was found."""
-        splits = cls.uninitialised(nodes, features)
-        splits.gain.fill(-np.inf)
-        splits.bin.fill(-1)
-        splits.missing_side.fill(2)
-        return splits
+    def improve(self, nodes: I64, other: Splits) -> None:
+        """Let those of `nodes` split as `other` does that gain by it."""
+        better = other.gain > self.gain[nodes]
+        self.put(nodes[better], other.at(np.flatnonzero(better)))
+
+    def at(self, rows: I64) -> Splits:
+        """Take some rows."""
+        return Splits(self.feature[rows], self.gain[rows], self.bin[rows], self.missing_side[rows])
 
 
 @dataclass(frozen=True)
@@ -163,3 +198,26 @@ class TreeContext:
     order: RowOrder
     min_leaf: int
     root_sse: float
+
+
+@dataclass(frozen=True)
+class TreeLimits:
+    """When a node is not split.
+
+    Attributes
+    ----------
+    min_node_rows : float
+        A node with fewer rows is a leaf (α n).
+    min_leaf : int
+        Fewest rows of a leaf.
+    max_depth : int or None
+    """
+
+    min_node_rows: float
+    min_leaf: int
+    max_depth: int | None
+
+    @property
+    def fewest_rows(self) -> int:
+        """Fewest rows of a node that splits."""
+        return max(int(np.ceil(self.min_node_rows)), 2 * self.min_leaf)

@@ -39,7 +39,7 @@ class Loss(Protocol):
         """Number of scores k."""
         ...
 
-    def start(self, y: F64, reducer: Reducer) -> F64:
+    def start(self, y: F64, pool: _core.Pool, reducer: Reducer) -> F64:
         """Best constant scores, shape (k,)."""
         ...
 
@@ -53,9 +53,9 @@ class SquaredError:
 
     n_scores = 1
 
-    def start(self, y: F64, reducer: Reducer) -> F64:
+    def start(self, y: F64, pool: _core.Pool, reducer: Reducer) -> F64:
         """Mean of the target."""
-        return np.array([exact_mean(y, y.shape[0], reducer)])
+        return np.array([exact_mean(y, y.shape[0], pool, reducer)])
 
     def derivatives(self, scores: F64, y: F64, pool: _core.Pool) -> Derivatives:
         """Residuals are y - score."""
@@ -70,9 +70,9 @@ class LogLoss:
 
     n_scores = 1
 
-    def start(self, y: F64, reducer: Reducer) -> F64:
+    def start(self, y: F64, pool: _core.Pool, reducer: Reducer) -> F64:
         """Log-odds of the positive class."""
-        p = exact_mean(y, y.shape[0], reducer)
+        p = exact_mean(y, y.shape[0], pool, reducer)
         return np.array([np.log(p / (1.0 - p))])
 
     def derivatives(self, scores: F64, y: F64, pool: _core.Pool) -> Derivatives:
@@ -88,8 +88,9 @@ class MultinomialLoss:
     def __init__(self, n_classes: int) -> None:
         self.n_scores = n_classes
 
-    def start(self, y: F64, reducer: Reducer) -> F64:
+    def start(self, y: F64, pool: _core.Pool, reducer: Reducer) -> F64:
         """Logarithms of the classes' frequencies."""
+        del pool
         counts = np.bincount(y.astype(np.int64), minlength=self.n_scores).astype(np.int64)
         total = reducer.sum(counts)
         return np.asarray(np.log(total / total.sum()), dtype=np.float64)

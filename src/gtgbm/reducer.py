@@ -16,6 +16,11 @@ class Reducer(Protocol):
     All sums are integers, so the result does not depend on how rows are divided.
     """
 
+    @property
+    def is_local(self) -> bool:
+        """Whether there is only one machine, whose rows need not be combined with others'."""
+        ...
+
     def sum(self, values: I64) -> I64:
         """Add the arrays of all machines, in place where possible."""
         ...
@@ -27,6 +32,8 @@ class Reducer(Protocol):
 
 class LocalReducer:
     """One machine: nothing to combine."""
+
+    is_local = True
 
     def sum(self, values: I64) -> I64:
         """Return `values`."""

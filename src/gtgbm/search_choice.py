@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gtgbm.arrays import Table
+from gtgbm.arrays import I64
+from gtgbm.data.input import AnyTable, issparse
 from gtgbm.group_tests import GroupTestSettings, divide
 
 _LEVELS = 6
@@ -19,6 +20,8 @@ _BIN = 8.0
 """Find a value's bin."""
 _ADD = 0.35
 """Add a row to the histogram of one column."""
+_ENTRY = 1.5
+"""Add an entry of a sparse column to a histogram."""
 _SCAN = 250.0
 """Find the best split of one column's histogram."""
 _TEST_SCAN = 40.0
@@ -52,17 +55,28 @@ class SearchChoice(str):
         return str(self), self.reason
 
 
-def choose_search(table: Table, n_trees: int, n_test_rows: int, settings: GroupTestSettings) -> SearchChoice:
-    """Take the search that is expected to be cheaper, unless group tests would select worse."""
-    n, d = table.shape
-    filled = density(table)
+def choose_search(
+    table: AnyTable, searched: I64, n_trees: int, n_test_rows: int, settings: GroupTestSettings
+) -> SearchChoice:
+    """Take the search that is expected to be cheaper, unless group tests would select worse.
+
+    Parameters
+    ----------
+    searched : ndarray of int64
+        The columns of numbers; categories are looked at in any case.
+    """
+    n, d = table.shape[0], searched.shape[0]
+    if d == 0:
+        return SearchChoice("exhaustive", "there are only categories, and those are all looked at")
+    filled = density(table, searched)
     if filled < _SPARSE:
         return SearchChoice(
             "exhaustive",
             f"only {filled:.1%} of the values differ from their column's most frequent one; group sums would "
             "drown single features",
         )
-    exhaustive = n * d * (_BIN + n_trees * _LEVELS * _ADD) + n_trees * _NODES * d * _SCAN
+    looked_at = n * d * filled * _ENTRY if issparse(table) else n * d * _ADD
+    exhaustive = n * d * _BIN + n_trees * (_LEVELS * looked_at + _NODES * d * _SCAN)
     size, p, kept = settings.subsets_of(d)
     first, rest = _histograms_per_subset(size, settings.parts)
     histograms = p * first + kept * rest
@@ -79,12 +93,13 @@ def choose_search(table: Table, n_trees: int, n_test_rows: int, settings: GroupT
     return SearchChoice("group-testing" if group < exhaustive else "exhaustive", costs)
 
 
-def density(table: Table) -> float:
+def density(table: AnyTable, searched: I64) -> float:
     """Share of values that differ from their column's most frequent value, from a small sample."""
     rows = table[:: max(1, table.shape[0] // 200)][:200]
-    sample = np.asarray(rows[:, :: max(1, table.shape[1] // 200)][:, :200])
+    columns = searched[:: max(1, searched.shape[0] // 200)][:200]
+    sample = rows[:, columns]
     shares = []
-    for column in sample.T:
+    for column in (np.asarray(sample) if isinstance(sample, np.ndarray) else sample.toarray()).T:
         _, counts = np.unique(column, return_counts=True)
         shares.append(1.0 - counts.max() / column.shape[0])
     return float(np.mean(shares))

@@ -4,25 +4,39 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from gtgbm.arrays import F64, I64, U8
-from gtgbm.data.columns import DenseColumns, Tiles
+import numpy as np
+
+from gtgbm.arrays import F64, I64, NEW, SKIPPED, U8, Bool
+from gtgbm.data.columns import Columns
+from gtgbm.data.sparse import SparseColumns
+from gtgbm.data.tiles import Tiles
 from gtgbm.feature_costs import FeatureCosts
 from gtgbm.histograms import LevelHistograms
-from gtgbm.level import Level, RowOrder, Splits, TreeContext
+from gtgbm.level import Level, Splits, TreeContext
 from gtgbm.reducer import Reducer
+from gtgbm.sparse_search import SparseLevelSearch
 from gtgbm.timings import Timings
 
 
 class Search(Protocol):
-    """Proposes splits on features that are not owned yet."""
+    """Proposes splits on columns of numbers that are not owned yet."""
 
     @property
-    def test_order(self) -> RowOrder | None:
-        """Rows the search looks at, to be partitioned along with the tree; None: no such rows."""
+    def n_columns(self) -> int:
+        """Columns of the table; features beyond are categories, which are no search's business."""
+        ...
+
+    @property
+    def revisit_share(self) -> float:
+        """A node is searched if it has at most this share of the rows of the last node searched above it."""
         ...
 
     def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
         """Prepare for a tree."""
+        ...
+
+    def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
+        """Whether the search may still propose something at each node, or anywhere below it."""
         ...
 
     def propose(
@@ -42,24 +56,39 @@ class Search(Protocol):
         nodes : ndarray of int64, shape (r,)
             The nodes for which there are proposals.
         splits : Splits
-            One row for each of them.
+            The best for each of them.
         """
         ...
 
-    def column(self, feature: int) -> tuple[U8, int]:
-        """Codes (n,) and number of bins of a proposed feature."""
+    def take_column(self, feature: int) -> tuple[U8, int, F64]:
+        """Codes (n,), number of bins and thresholds of a feature just bought; it is proposed no more."""
         ...
 
 
 class ExhaustiveSearch:
-    """Looks at every feature (A-GBM, GBFS)."""
+    """Looks at every feature (A-GBM, GBFS).
 
-    test_order: RowOrder | None = None
+    Parameters
+    ----------
+    searched : ndarray of int64
+        The columns of numbers.
+    """
 
-    def __init__(self, columns: DenseColumns, reducer: Reducer, timings: Timings) -> None:
+    revisit_share = 1.0
+
+    def __init__(self, columns: Columns, searched: I64, reducer: Reducer, timings: Timings) -> None:
+        self.n_columns = columns.n_columns
+        self._columns = columns
         self._timings = timings
+        dense = searched
+        self._sparse: SparseLevelSearch | None = None
         with timings.stage("binning"):
-            self._tiles = Tiles.of_all(columns)
+            if isinstance(columns, SparseColumns):
+                dense = np.intersect1d(searched, columns.is_dense)
+                self._sparse = SparseLevelSearch(columns.code_entries(np.setdiff1d(searched, dense)))
+            self._tiles = Tiles.of(dense, columns.n_rows, columns.encode, NEW)
+        self._position: I64 = np.full(columns.n_columns, -1, dtype=np.int64)
+        self._position[dense] = np.arange(dense.shape[0])
         self._histograms = LevelHistograms(self._tiles, reducer)
 
     def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
@@ -67,14 +96,37 @@ class ExhaustiveSearch:
         del tree, costs
         self._histograms.start_tree()
 
+    def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
+        """Say yes: what cannot be bought is known exactly, without a search."""
+        del level, costs
+        return np.ones(nodes.shape[0], dtype=np.bool_)
+
     def propose(
         self, tree: TreeContext, level: Level, nodes: I64, floor: F64, costs: FeatureCosts
     ) -> tuple[I64, Splits]:
         """Find the best split of every feature."""
         del floor, costs
         with self._timings.stage("search"):
-            return nodes, self._histograms.best_splits(tree, level, nodes)
+            best = self._histograms.best_splits(tree, level, nodes)[1]
+            if self._sparse is not None and nodes.shape[0]:
+                sparse = self._sparse.best_splits(tree, level, nodes)
+                # Of equals the first column, however it is stored.
+                wins = (sparse.gain > best.gain) | (
+                    (sparse.gain == best.gain) & (sparse.feature >= 0) & (sparse.feature < best.feature)
+                )
+                best.put(np.flatnonzero(wins), sparse.at(np.flatnonzero(wins)))
+            return nodes, best
 
-    def column(self, feature: int) -> tuple[U8, int]:
-        """Codes and number of bins of a feature."""
-        return self._tiles.column(feature), int(self._tiles.n_bins[feature])
+    def take_column(self, feature: int) -> tuple[U8, int, F64]:
+        """Codes, number of bins and thresholds of a feature, which is skipped from now on."""
+        position = int(self._position[feature])
+        if position >= 0:
+            self._tiles.use[position] = SKIPPED
+            codes, n_bins = self._tiles.column(position), int(self._tiles.n_bins[position])
+        else:
+            assert self._sparse is not None
+            self._sparse.skip(feature)
+            column = np.empty((1, self._columns.n_rows, 1), dtype=np.uint8)
+            n_bins = int(self._columns.encode(np.array([feature]), column)[0])
+            codes = column[0, :, 0]
+        return codes, n_bins, self._columns.thresholds(feature)

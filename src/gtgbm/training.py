@@ -10,15 +10,20 @@ from typing import Literal
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import F64, I64, Table
+from gtgbm.arrays import F64, I64
 from gtgbm.boosting import Booster, Callback, Model, Schedule, Validation
-from gtgbm.data.columns import DenseColumns
+from gtgbm.data.categories import encode_categories
+from gtgbm.data.columns import Columns, DenseColumns
+from gtgbm.data.input import AnyTable
+from gtgbm.data.sparse import SparseColumns
 from gtgbm.feature_costs import FeatureCosts, PenaltyScale
-from gtgbm.group_search import GroupSearch
+from gtgbm.group_search import GroupSearch, Screening
 from gtgbm.group_tests import GroupTests, GroupTestSettings
-from gtgbm.growing import TreeGrower, TreeLimits
+from gtgbm.growing import TreeGrower
+from gtgbm.level import TreeLimits
 from gtgbm.losses import Loss
 from gtgbm.reducer import LocalReducer, Reducer
+from gtgbm.residents import ResidentColumns
 from gtgbm.search_choice import SearchChoice, choose_search
 from gtgbm.searches import ExhaustiveSearch, Search
 from gtgbm.timings import Timings
@@ -49,6 +54,7 @@ class Settings:
     chance_gain: float
     zero_start: bool
     max_bins: int
+    categorical: Sequence[int]
     early_stopping_rounds: int | None
 
     def limits(self, n_rows: int) -> TreeLimits:
@@ -71,7 +77,7 @@ class Fitted:
 
 
 def train(
-    table: Table,
+    table: AnyTable,
     y: F64,
     loss: Loss,
     settings: Settings,
@@ -85,36 +91,56 @@ def train(
 
     Parameters
     ----------
-    table : ndarray, shape (n, d)
+    table : ndarray or scipy.sparse.csc_matrix, shape (n, d)
     y : ndarray of float64, shape (n,)
     """
     timings, reducer = Timings(), LocalReducer()
     rng = np.random.default_rng(seed)
     n, d = table.shape
-    costs = FeatureCosts(d, settings.penalty, settings.penalty_scale, settings.n_features_to_select)
+    limits = settings.limits(n)
+    searched = np.setdiff1d(np.arange(d), settings.categorical)
     n_test = n if settings.test_rows is None else min(n, settings.test_rows)
     with timings.stage("choice of search"):
         choice = (
-            choose_search(table, settings.n_estimators, n_test, settings.group_tests)
+            choose_search(table, searched, settings.n_estimators, n_test, settings.group_tests)
             if settings.search == "auto"
             else SearchChoice(settings.search, "asked for")
         )
-    columns = DenseColumns(table, pool, settings.max_bins, _THRESHOLD_ROWS[str(choice)], rng)
+    with timings.stage("binning"):
+        categorical = encode_categories(table, settings.categorical, limits.min_leaf, d)
+    columns = _columns(table, pool, settings.max_bins, _THRESHOLD_ROWS[str(choice)], rng)
     search: Search
     if choice == "exhaustive":
-        search = ExhaustiveSearch(columns, reducer, timings)
+        search = ExhaustiveSearch(columns, searched, reducer, timings)
     else:
-        search = _group_search(columns, n_test, settings, pool, reducer, timings, rng)
-    grower = TreeGrower(columns, search, costs, settings.limits(n), pool, reducer, timings)
-    start = np.zeros(loss.n_scores) if settings.zero_start else loss.start(y, reducer)
+        search = _group_search(columns, searched, n_test, settings, pool, reducer, timings, rng)
+    residents = ResidentColumns(n, d, categorical, reducer)
+    costs = FeatureCosts(
+        residents.n_features, settings.penalty, settings.penalty_scale, settings.n_features_to_select
+    )
+    grower = TreeGrower(n, residents, search, costs, limits, pool, reducer, timings)
+    start = np.zeros(loss.n_scores) if settings.zero_start else loss.start(y, pool, reducer)
     schedule = Schedule(settings.n_estimators, settings.learning_rate, settings.early_stopping_rounds)
     booster = Booster(grower, costs, loss, pool, reducer, timings)
     model = booster.run(y, start, schedule, validations, callbacks)
     return Fitted(model, choice, timings.summary())
 
 
+def _columns(
+    table: AnyTable, pool: _core.Pool, max_bins: int, threshold_rows: int, rng: np.random.Generator
+) -> Columns:
+    n = table.shape[0]
+    sample: I64 = np.arange(n, dtype=np.int64)
+    if n > threshold_rows:
+        sample = np.sort(rng.choice(n, threshold_rows, replace=False)).astype(np.int64)
+    if isinstance(table, np.ndarray):
+        return DenseColumns(table, pool, max_bins, sample)
+    return SparseColumns(table, pool, max_bins, sample)
+
+
 def _group_search(
-    columns: DenseColumns,
+    columns: Columns,
+    searched: I64,
     n_test: int,
     settings: Settings,
     pool: _core.Pool,
@@ -127,15 +153,11 @@ def _group_search(
         test_rows = np.sort(rng.choice(columns.n_rows, n_test, replace=False)).astype(np.int64)
     faithful = settings.test_rows is None
     with timings.stage("dealing"):
-        tests = GroupTests(columns.table, test_rows, settings.group_tests, pool, rng)
-    return GroupSearch(
-        columns,
-        tests,
-        test_rows,
-        reducer,
-        timings,
-        screen=not faithful,
+        tests = GroupTests(columns, searched, test_rows, settings.group_tests, pool, rng)
+    screening = Screening(
+        by_tests=not faithful,
         # In small tables every node is small; a quarter of the rows is then all one can ask for.
         min_test_rows=1 if faithful else min(settings.min_test_rows, max(1, n_test // 4)),
         chance_gain=settings.chance_gain,
     )
+    return GroupSearch(columns, tests, test_rows, screening, reducer, timings)

@@ -23,7 +23,8 @@ class Tree:
     feature : ndarray of int32, shape (nodes,)
         Feature a node splits on, -1 for a leaf.
     threshold : ndarray of float64, shape (nodes,)
-        Values up to the threshold go left.
+        Values up to the threshold go left; where `is_category` is 1, values equal to it go right.
+    is_category : ndarray of uint8, shape (nodes,)
     missing_left : ndarray of uint8, shape (nodes,)
         1 where missing values go left.
     left : ndarray of int32, shape (nodes,)
@@ -38,6 +39,7 @@ class Tree:
 
     feature: I32
     threshold: F64
+    is_category: U8
     missing_left: U8
     left: I32
     value: F64

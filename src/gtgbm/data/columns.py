@@ -1,53 +1,34 @@
-"""Columns of a dense table, binned the first time something asks for them."""
+"""What the engine asks of a table: codes of its columns, when something asks for them."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gtgbm import _core
-from gtgbm.arrays import F64, I32, I64, LANES, U8, Table
-
-T = TypeVar("T", bound=np.generic)
+from gtgbm.arrays import F64, I32, I64, U8, U16, Table
 
 _ENCODE_BATCH = 512
 """Columns binned in one kernel call: enough to keep threads busy, few enough for Ctrl-C to be prompt."""
 
 
-class DenseColumns:
-    """A table of numbers whose columns are turned into codes on demand.
+class Columns(Protocol):
+    """Columns of numbers.
 
-    Parameters
+    Attributes
     ----------
-    table : ndarray, shape (n, d)
-        Any native float or integer dtype, either memory order; never copied. NaN is missing.
-    max_bins : int
-        At most 255.
-    threshold_rows : int
-        Rows that place thresholds; all rows where there are fewer.
-    rng : numpy Generator
-        Samples those rows.
+    sample : ndarray of int64
+        Rows that place thresholds, ascending.
     """
 
-    def __init__(
-        self, table: Table, pool: _core.Pool, max_bins: int, threshold_rows: int, rng: np.random.Generator
-    ) -> None:
-        self.table = table
-        self.n_rows, self.n_columns = table.shape
-        self._pool = pool
-        self._max_bins = max_bins
-        self._thresholds: dict[int, F64] = {}
-        self._sample: I64 = (
-            np.arange(self.n_rows, dtype=np.int64)
-            if self.n_rows <= threshold_rows
-            else np.sort(rng.choice(self.n_rows, threshold_rows, replace=False)).astype(np.int64)
-        )
+    n_rows: int
+    n_columns: int
+    sample: I64
 
     def thresholds(self, column: int) -> F64:
         """Thresholds of a column that was encoded before; bin b holds values up to ``thresholds[b]``."""
-        return self._thresholds[column]
+        ...
 
     def encode(self, columns: I64, out: U8) -> I32:
         """Write the codes of whole columns and return their numbers of bins.
@@ -63,97 +44,104 @@ class DenseColumns:
         ndarray of int32, shape (c,)
             0 for a column without a single value.
         """
+        ...
+
+    def rank_codes(self, columns: I64, rows: I64, levels: int, out: U8) -> None:
+        """Write rough codes of some rows, shape (c, rows): 0 for missing, about equally many of each other."""
+        ...
+
+    def minmax_values(self, rows: I64, out: U16) -> None:
+        """Write the values of some rows of all columns, scaled by each column's range, shape (d, rows)."""
+        ...
+
+
+class Thresholds:
+    """Thresholds of the columns encoded so far."""
+
+    def __init__(self, max_bins: int) -> None:
+        self.max_bins = max_bins
+        # None for a column without a single value.
+        self._edges: dict[int, F64 | None] = {}
+
+    def of(self, column: int) -> F64:
+        """Thresholds of a column."""
+        edges = self._edges[column]
+        return np.empty(0) if edges is None else edges
+
+    def missing_of(self, columns: I64) -> I64:
+        """Those of some columns that have none yet."""
+        return np.array([c for c in columns.tolist() if c not in self._edges], dtype=np.int64)
+
+    def keep(self, columns: I64, thresholds: F64, n_thresholds: I32) -> None:
+        """Keep what a kernel found; -1 thresholds for a column without a single value."""
+        for k, column in enumerate(columns.tolist()):
+            found = int(n_thresholds[k])
+            self._edges[column] = None if found < 0 else thresholds[k, :found].copy()
+
+    def packed(self, columns: I64) -> tuple[F64, I32]:
+        """Thresholds of some columns as kernels take them."""
+        thresholds = np.zeros((columns.shape[0], self.max_bins - 1))
+        n_thresholds = np.full(columns.shape[0], -1, dtype=np.int32)
+        for k, column in enumerate(columns.tolist()):
+            edges = self._edges[column]
+            if edges is not None:
+                n_thresholds[k] = edges.shape[0]
+                thresholds[k, : edges.shape[0]] = edges
+        return thresholds, n_thresholds
+
+
+class DenseColumns:
+    """A table of numbers whose columns are turned into codes on demand.
+
+    Parameters
+    ----------
+    table : ndarray, shape (n, d)
+        Any native float or integer dtype, either memory order; never copied. NaN is missing.
+    max_bins : int
+        At most 255.
+    sample : ndarray of int64
+        Rows that place thresholds, ascending.
+    """
+
+    def __init__(self, table: Table, pool: _core.Pool, max_bins: int, sample: I64) -> None:
+        self.table = table
+        self.n_rows, self.n_columns = table.shape
+        self.sample = sample
+        self._pool = pool
+        self._thresholds = Thresholds(max_bins)
+
+    def thresholds(self, column: int) -> F64:
+        """Thresholds of a column that was encoded before."""
+        return self._thresholds.of(column)
+
+    def encode(self, columns: I64, out: U8) -> I32:
+        """Write the codes of whole columns and return their numbers of bins."""
         lanes = out.shape[2]
         n_bins = np.empty(columns.shape[0], dtype=np.int32)
         for first in range(0, columns.shape[0], _ENCODE_BATCH):
             batch = columns[first : first + _ENCODE_BATCH]
-            thresholds, n_thresholds = self._find_thresholds(batch)
+            self._place_thresholds(self._thresholds.missing_of(batch))
             tiles = out[first // lanes : (first + batch.shape[0] + lanes - 1) // lanes]
+            thresholds, n_thresholds = self._thresholds.packed(batch)
             _core.encode(self._pool, self.table, batch, thresholds, n_thresholds, tiles)
             n_bins[first : first + _ENCODE_BATCH] = n_thresholds + 1
         return n_bins
 
-    def _find_thresholds(self, columns: I64) -> tuple[F64, I32]:
-        values = np.empty((columns.shape[0], self._sample.shape[0]))
-        _core.gather(self._pool, self.table, self._sample, columns, values)
-        thresholds = np.empty((columns.shape[0], self._max_bins - 1))
+    def rank_codes(self, columns: I64, rows: I64, levels: int, out: U8) -> None:
+        """Write rough codes of some rows."""
+        _core.rank_codes(self._pool, self.table, rows, columns, levels, out)
+
+    def minmax_values(self, rows: I64, out: U16) -> None:
+        """Write scaled values of some rows of all columns."""
+        _core.minmax_values(self._pool, self.table, rows, np.arange(self.n_columns), out)
+
+    def _place_thresholds(self, columns: I64) -> None:
+        if columns.shape[0] == 0:
+            return
+        values = np.empty((columns.shape[0], self.sample.shape[0]))
+        _core.gather(self._pool, self.table, self.sample, columns, values)
+        max_bins = self._thresholds.max_bins
+        thresholds = np.empty((columns.shape[0], max_bins - 1))
         n_thresholds = np.empty(columns.shape[0], dtype=np.int32)
-        _core.find_thresholds(self._pool, values, self._max_bins, thresholds, n_thresholds)
-        for k, column in enumerate(columns.tolist()):
-            self._thresholds[column] = thresholds[k, : max(int(n_thresholds[k]), 0)].copy()
-        return thresholds, n_thresholds
-
-
-class Tiles:
-    """Codes of a growing list of columns, eight interleaved in each tile.
-
-    One read of eight bytes gives a row's codes in eight columns, which is what makes histograms of
-    scattered rows fast.
-    """
-
-    def __init__(self, n_rows: int) -> None:
-        self._codes: U8 = np.zeros((1, n_rows, LANES), dtype=np.uint8)
-        self._n_bins: I32 = np.zeros(LANES, dtype=np.int32)
-        self._features: I64 = np.zeros(LANES, dtype=np.int64)
-        self._count = 0
-
-    @classmethod
-    def of_all(cls, columns: DenseColumns) -> Tiles:
-        """Encode a whole table."""
-        tiles = cls(0)
-        n_tiles = -(-columns.n_columns // LANES)
-        tiles._codes = np.zeros((n_tiles, columns.n_rows, LANES), dtype=np.uint8)
-        tiles._n_bins = np.zeros(n_tiles * LANES, dtype=np.int32)
-        tiles._features = np.arange(columns.n_columns, dtype=np.int64)
-        tiles._count = columns.n_columns
-        tiles._n_bins[: columns.n_columns] = columns.encode(
-            np.arange(columns.n_columns, dtype=np.int64), tiles._codes
-        )
-        return tiles
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns held."""
-        return self._count
-
-    @property
-    def n_tiles(self) -> int:
-        """Number of tiles in use, the last one perhaps not full."""
-        return -(-self._count // LANES)
-
-    @property
-    def features(self) -> I64:
-        """The features, in the order they were added."""
-        return self._features[: self._count]
-
-    @property
-    def codes(self) -> U8:
-        """Codes, shape (n_tiles, n, 8)."""
-        return self._codes[: self.n_tiles]
-
-    @property
-    def n_bins(self) -> I32:
-        """Bins of each lane, shape (n_columns,)."""
-        return self._n_bins[: self._count]
-
-    def column(self, position: int) -> U8:
-        """Codes of the column at a position, a strided view of shape (n,)."""
-        return self._codes[position // LANES, :, position % LANES]
-
-    def append(self, feature: int, codes: U8, n_bins: int) -> None:
-        """Add a column."""
-        position = self._count
-        if position == self._n_bins.shape[0]:
-            self._codes = _doubled(self._codes)
-            self._n_bins = _doubled(self._n_bins)
-            self._features = _doubled(self._features)
-        self._count += 1
-        self._features[position] = feature
-        self._n_bins[position] = n_bins
-        self.column(position)[:] = codes
-
-
-def _doubled(array: NDArray[T]) -> NDArray[T]:
-    grown = np.zeros((2 * array.shape[0], *array.shape[1:]), dtype=array.dtype)
-    grown[: array.shape[0]] = array
-    return grown
+        _core.find_thresholds(self._pool, values, max_bins, thresholds, n_thresholds)
+        self._thresholds.keep(columns, thresholds, n_thresholds)

@@ -1,26 +1,53 @@
-"""What users hand over becomes a dense array the kernels can read, without needless copies."""
+"""What users hand over becomes a table the kernels can read, without needless copies."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, TypeAlias
 
-from gtgbm import _core
+import numpy as np
+from scipy.sparse import csc_matrix, issparse
+
 from gtgbm.arrays import Table
+
+__all__ = ["AnyTable", "as_table", "issparse"]
 
 _MAX_ROWS = 1 << 28
 """With more rows a packed cell would leave gradients four bits or fewer."""
 
-_MAX_ROWS_REMEDY = "train on a sample of the rows"
+AnyTable: TypeAlias = Any
+"""A dense `Table`, or a ``scipy.sparse.csc_matrix`` without duplicate entries."""
 
 
-def as_table(X: Table) -> Table:
-    """Return a 2-d array of a dtype the kernels know: a view where possible.
+def as_table(X: Any) -> AnyTable:
+    """Return a table of a dtype the kernels know: a view where possible.
 
     Parameters
     ----------
-    X : ndarray, shape (n, d)
-        float16 becomes float32, long doubles float64, booleans uint8, foreign byte orders native.
+    X : ndarray or scipy sparse matrix, shape (n, d)
+        float16 becomes float32, long doubles float64, booleans uint8, foreign byte orders native. A sparse
+        matrix is stored by columns.
     """
+    if X.shape[0] >= _MAX_ROWS:
+        raise ValueError(
+            f"X has {X.shape[0]} rows; at most {_MAX_ROWS - 1} fit: train on a sample of the rows"
+        )
+    return _by_columns(X) if issparse(X) else _known_dtype(X)
+
+
+def _by_columns(X: Any) -> csc_matrix:
+    by_columns = csc_matrix(X)
+    if not by_columns.has_canonical_format:
+        if by_columns.data is getattr(X, "data", None):
+            by_columns = by_columns.copy()  # the user's own matrix stays as it is
+        by_columns.sum_duplicates()
+    rows = by_columns.indices
+    if rows.shape[0] and not 0 <= rows.min() <= rows.max() < X.shape[0]:
+        raise ValueError("X is a sparse matrix with entries outside its shape: build it anew")
+    by_columns.data = _known_dtype(by_columns.data[:, None])[:, 0]
+    return by_columns
+
+
+def _known_dtype(X: Table) -> Table:
     if X.dtype == np.bool_:
         return X.view(np.uint8)
     if X.dtype == np.float16:
@@ -35,18 +62,3 @@ def as_table(X: Table) -> Table:
     if not X.flags.aligned or any(stride % item for stride in X.strides):
         return X.copy()
     return X
-
-
-def check_table(table: Table, pool: _core.Pool) -> None:
-    """Refuse infinite values and more rows than a cell can count."""
-    if table.shape[0] >= _MAX_ROWS:
-        raise ValueError(f"X has {table.shape[0]} rows; at most {_MAX_ROWS - 1} fit: {_MAX_ROWS_REMEDY}")
-    found = np.zeros(table.shape[1], dtype=np.uint8)
-    _core.find_infinities(pool, table, found)
-    columns = np.flatnonzero(found)
-    if columns.shape[0]:
-        listed = ", ".join(map(str, columns[:5].tolist())) + (", ..." if columns.shape[0] > 5 else "")
-        raise ValueError(
-            f"Input X contains infinity in {columns.shape[0]} column(s) ({listed}): replace it by a finite "
-            "value, or by NaN, which is treated as missing"
-        )

@@ -1,0 +1,80 @@
+// Where a column's values are cut into bins.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace gtgbm {
+
+// A value and how often it occurs.
+struct Run {
+    double value;
+    int64_t count;
+};
+
+inline void runs_of_sorted(const double* values, int64_t n, std::vector<Run>& runs) {
+    runs.clear();
+    for (int64_t i = 0; i < n; ++i) {
+        if (i == 0 || values[i] != values[i - 1]) runs.push_back({values[i], 0});
+        ++runs.back().count;
+    }
+}
+
+// Midpoint that neither overflows nor rounds up to the larger value.
+inline double between(double low, double high) {
+    const double middle = low / 2 + high / 2;
+    return middle < high ? std::max(middle, low) : low;
+}
+
+// Number of thresholds below the value, by a search without branches.
+inline int count_below(const double* thresholds, int count, double value) {
+    const double* base = thresholds;
+    while (count > 1) {
+        const int half = count / 2;
+        // A mask instead of ?:, which compilers turn into a branch that is wrong half the time.
+        base += half & -static_cast<int>(base[half - 1] < value);
+        count -= half;
+    }
+    return static_cast<int>(base - thresholds) + (count == 1 && *base < value);
+}
+
+// Runs by ascending value. Writes at most max_bins - 1 thresholds and returns their number.
+inline int thresholds_of_runs(const std::vector<Run>& runs, int max_bins, double* thresholds) {
+    int found = 0;
+    if (runs.size() <= static_cast<size_t>(max_bins)) {
+        for (size_t i = 1; i < runs.size(); ++i)
+            thresholds[found++] = between(runs[i - 1].value, runs[i].value);
+        return found;
+    }
+    // Quantiles. A value more frequent than a bin's share gets a bin of its own; the others share the
+    // remaining bins among themselves, so that a column which is mostly zeros keeps fine bins for what is not
+    // zero.
+    int64_t n = 0;
+    for (const Run& run : runs) n += run.count;
+    const auto is_frequent = [&](const Run& run) { return run.count * max_bins >= n; };
+    int64_t rest = n, bins_left = max_bins, in_bin = 0;
+    for (const Run& run : runs) {
+        if (is_frequent(run)) {
+            rest -= run.count;
+            --bins_left;
+        }
+    }
+    const auto close_bin_before = [&](size_t i) {
+        thresholds[found++] = between(runs[i - 1].value, runs[i].value);
+        rest -= in_bin;
+        if (in_bin > 0) --bins_left;
+        in_bin = 0;
+    };
+    for (size_t i = 0; i < runs.size() && found < max_bins - 1; ++i) {
+        const bool frequent = is_frequent(runs[i]);
+        // The frequent value starts a bin of its own, if that leaves one for what follows it.
+        if (frequent && in_bin > 0 && found < max_bins - 2) close_bin_before(i);
+        in_bin += frequent ? 0 : runs[i].count;
+        if (i + 1 < runs.size() && (frequent || in_bin * bins_left >= rest) && found < max_bins - 1)
+            close_bin_before(i + 1);
+    }
+    return found;
+}
+
+}  // namespace gtgbm

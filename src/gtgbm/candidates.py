@@ -1,0 +1,118 @@
+"""Columns that once were candidates: coded on a sample of rows first, and in full only if they may win."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.arrays import CELLS, F64, I32, I64, U8
+from gtgbm.level import Level, TreeContext
+
+
+class CandidateColumns:
+    """Codes of some columns over some rows, each encoded once."""
+
+    def __init__(self, n_columns: int, n_rows: int, encode: Callable[[I64, U8], I32]) -> None:
+        self._encode = encode
+        self._slot: I64 = np.full(n_columns, -1, dtype=np.int64)
+        self._count = 0
+        self.codes: U8 = np.empty((8, n_rows), dtype=np.uint8)
+        self.n_bins: I32 = np.empty(8, dtype=np.int32)
+
+    def slots(self, features: I64) -> I64:
+        """Rows of `codes` that hold some features, which are encoded if they are new."""
+        new = np.unique(features[self._slot[features] < 0])
+        if new.shape[0]:
+            first, last = self._count, self._count + new.shape[0]
+            if last > self.n_bins.shape[0]:
+                self._grow(max(last, 2 * self.n_bins.shape[0]))
+            self.n_bins[first:last] = self._encode(new, self.codes[first:last, :, None])
+            self._slot[new] = np.arange(first, last)
+            self._count = last
+        return self._slot[features]
+
+    def _grow(self, capacity: int) -> None:
+        codes = np.empty((capacity, self.codes.shape[1]), dtype=np.uint8)
+        codes[: self._count] = self.codes[: self._count]
+        self.codes = codes
+        self.n_bins = np.resize(self.n_bins, capacity)
+
+
+class RowSample:
+    """The rows of nodes that belong to a fixed sample.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (m,)
+        Ascending.
+    n_rows : int
+        Rows of the table.
+    """
+
+    def __init__(self, rows: I64, n_rows: int) -> None:
+        self.rows = rows
+        self._is_all = rows.shape[0] == n_rows
+        self._position: I32 = np.full(n_rows, -1, dtype=np.int32)
+        self._position[rows] = np.arange(rows.shape[0], dtype=np.int32)
+        self._positions: I32 = np.empty(rows.shape[0], dtype=np.int32)
+        self._cells: I64 = np.empty(rows.shape[0], dtype=np.int64)
+
+    def of(self, tree: TreeContext, level: Level, nodes: I64) -> SampledNodes:
+        """Pick the sampled rows of some nodes."""
+        if self._is_all:
+            order, begin, end = tree.order, level.begin[nodes], level.end[nodes]
+            return SampledNodes(order.rows, order.cells, begin, end, level.total[nodes])
+        first, total = np.empty(nodes.shape[0] + 1, dtype=np.int64), np.empty(nodes.shape[0], dtype=np.int64)
+        _core.sampled_rows(
+            tree.order.rows,
+            tree.order.cells,
+            level.begin[nodes],
+            level.end[nodes],
+            self._position,
+            self._positions,
+            self._cells,
+            first,
+            total,
+        )
+        return SampledNodes(self._positions, self._cells, first[:-1], first[1:], total)
+
+
+@dataclass(frozen=True)
+class SampledNodes:
+    """Sampled rows of some nodes, as positions in the sample, with their cells.
+
+    Attributes
+    ----------
+    positions : ndarray of int32, shape (m,)
+    cells : ndarray of int64, shape (m,)
+    begin, end : ndarray of int64, shape (nodes,)
+        Node k owns ``[begin[k], end[k])``.
+    total : ndarray of int64, shape (nodes,)
+        Cell sum of each node's sampled rows.
+    """
+
+    positions: I32
+    cells: I64
+    begin: I64
+    end: I64
+    total: I64
+
+    @property
+    def n_rows(self) -> I64:
+        """Sampled rows of each node."""
+        n_rows: I64 = self.end - self.begin
+        return n_rows
+
+    def gains(self, tree: TreeContext, node: I64, codes: U8, slots: I64, n_bins: I32, min_leaf: int) -> F64:
+        """Gain of the best split of single columns at single nodes, on the sampled rows alone."""
+        k = node.shape[0]
+        hist = np.empty((k, CELLS), dtype=np.int64)
+        rows = self.positions, self.cells, self.begin[node], self.end[node]
+        _core.build_pair_histograms(tree.pool, codes, slots, *rows, hist)
+        gain, bins, side = np.empty(k), np.empty(k, dtype=np.int32), np.empty(k, dtype=np.int32)
+        bits, total = tree.cells.count_bits, self.total[node]
+        _core.scan_pair_histograms(tree.pool, hist, n_bins[slots], total, bits, min_leaf, gain, bins, side)
+        return gain

@@ -1,0 +1,83 @@
+"""Categorical columns: one column of codes, whose categories are features of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gtgbm.arrays import CELLS, F64, I64, U8, Table
+
+_CODES = CELLS - 1
+"""Codes of one column: the last cell of a histogram is for missing numbers."""
+_MAX_COUNTED = 1 << 16
+"""Whole numbers below this are counted, others sorted."""
+
+
+@dataclass(frozen=True)
+class CategoryColumn:
+    """Codes of up to 254 categories of a column; code 0 stands for all others.
+
+    Attributes
+    ----------
+    column : int
+        Column of the table.
+    first_feature : int
+        The category of code c is feature ``first_feature + c``.
+    values : ndarray of float64, shape (codes,)
+        Category of each code; NaN for missing values, which are a category like any other.
+    codes : ndarray of uint8, shape (n,)
+    """
+
+    column: int
+    first_feature: int
+    values: F64
+    codes: U8
+
+    @property
+    def end_feature(self) -> int:
+        """One more than its last feature."""
+        return self.first_feature + int(self.values.shape[0])
+
+
+def encode_categories(
+    table: Table, columns: Sequence[int], fewest_rows: int, first_feature: int
+) -> list[CategoryColumn]:
+    """Encode the categorical columns of a table.
+
+    Parameters
+    ----------
+    columns : sequence of int
+    fewest_rows : int
+        Categories with fewer rows could not be a side of any split and are not features.
+    first_feature : int
+        Where their features are numbered from.
+    """
+    found: list[CategoryColumn] = []
+    for column in columns:
+        categories, which, counts = _distinct(np.asarray(table[:, column], dtype=np.float64))
+        kept = np.flatnonzero(counts >= fewest_rows)
+        for first in range(0, max(kept.shape[0], 1), _CODES - 1):
+            chunk = kept[first : first + _CODES - 1]
+            code_of = np.zeros(categories.shape[0], dtype=np.uint8)
+            code_of[chunk] = np.arange(1, chunk.shape[0] + 1)
+            values = np.concatenate([[np.nan], categories[chunk]])
+            found.append(CategoryColumn(int(column), first_feature, values, code_of[which]))
+            first_feature = found[-1].end_feature
+    return found
+
+
+def _distinct(values: F64) -> tuple[F64, I64, I64]:
+    """Distinct values ascending, NaN last; the number of each value's; and how often they occur."""
+    low = values.min()
+    whole = np.isfinite(low) and values.max() - low < _MAX_COUNTED and bool((values == np.rint(values)).all())
+    if not whole:
+        distinct, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+        return distinct, which.astype(np.int64), counts.astype(np.int64)
+    shifted = (values - low).astype(np.int64)
+    all_counts = np.bincount(shifted)
+    present = np.flatnonzero(all_counts)
+    number = np.zeros(all_counts.shape[0], dtype=np.int64)
+    number[present] = np.arange(present.shape[0])
+    return present + low, number[shifted], all_counts[present]

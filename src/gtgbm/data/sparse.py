@@ -1,0 +1,134 @@
+"""Columns of a sparse table: their entries are coded, the zeros in between never touched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.arrays import F64, I32, I64, U8, U16, Table
+from gtgbm.data.columns import Thresholds
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
+
+_DENSE_BLOCK = 1 << 24
+"""Values of sampled rows that are spelt out at a time."""
+_DENSE_SHARE = 0.15
+"""A column with a larger share of entries is searched faster as a dense column of codes."""
+
+
+@dataclass(frozen=True)
+class SparseCodes:
+    """Codes of the entries of some columns.
+
+    Attributes
+    ----------
+    columns : ndarray of int64, shape (c,)
+    start : ndarray of int64, shape (d + 1,)
+        Column j owns entries ``[start[j], start[j + 1])``.
+    rows : ndarray of int32, shape (entries,)
+    codes : ndarray of uint8, shape (entries,)
+        255 is missing; only the entries of `columns` are coded.
+    n_bins : ndarray of int32, shape (c,)
+    zero_code : ndarray of uint8, shape (c,)
+        Code of the rows without an entry.
+    """
+
+    columns: I64
+    start: I64
+    rows: I32
+    codes: U8
+    n_bins: I32
+    zero_code: U8
+
+
+class SparseColumns:
+    """A sparse table whose columns are turned into codes on demand.
+
+    Parameters
+    ----------
+    table : scipy.sparse.csc_matrix, shape (n, d)
+        Without duplicate entries. NaN is missing.
+    sample : ndarray of int64
+        Rows that place thresholds, ascending.
+    """
+
+    def __init__(self, table: csc_matrix, pool: _core.Pool, max_bins: int, sample: I64) -> None:
+        self.n_rows, self.n_columns = table.shape
+        self.sample = sample
+        self._table = table
+        self._start: I64 = np.asarray(table.indptr, dtype=np.int64)
+        self._rows: I32 = np.asarray(table.indices, dtype=np.int32)
+        self._values: Table = table.data[:, None]
+        self._pool = pool
+        self._thresholds = Thresholds(max_bins)
+        self._in_sample: U8 = np.zeros(self.n_rows, dtype=np.uint8)
+        self._in_sample[sample] = 1
+
+    @property
+    def is_dense(self) -> I64:
+        """Columns with so many entries that they are better searched as dense ones."""
+        return np.flatnonzero(np.diff(self._start) > _DENSE_SHARE * self.n_rows)
+
+    def thresholds(self, column: int) -> F64:
+        """Thresholds of a column that was encoded before."""
+        return self._thresholds.of(column)
+
+    def encode(self, columns: I64, out: U8) -> I32:
+        """Write the codes of whole columns and return their numbers of bins."""
+        thresholds, n_thresholds = self._placed(columns)
+        table = self._start, self._rows, self._values
+        _core.encode_sparse(self._pool, *table, columns, thresholds, n_thresholds, out)
+        return n_thresholds + np.int32(1)
+
+    def code_entries(self, columns: I64) -> SparseCodes:
+        """Code the entries of some columns."""
+        thresholds, n_thresholds = self._placed(columns)
+        codes = np.empty(self._rows.shape[0], dtype=np.uint8)
+        zero_code = np.empty(columns.shape[0], dtype=np.uint8)
+        _core.code_entries(
+            self._pool, self._start, self._values, columns, thresholds, n_thresholds, codes, zero_code
+        )
+        n_bins = n_thresholds + np.int32(1)
+        return SparseCodes(columns, self._start, self._rows, codes, n_bins, zero_code)
+
+    def rank_codes(self, columns: I64, rows: I64, levels: int, out: U8) -> None:
+        """Write rough codes of some rows."""
+        for block in self._blocks(columns.shape[0], rows.shape[0]):
+            values = self._table[:, columns[block]][rows].toarray()
+            every = np.arange(values.shape[0]), np.arange(values.shape[1])
+            _core.rank_codes(self._pool, values, *every, levels, out[block])
+
+    def minmax_values(self, rows: I64, out: U16) -> None:
+        """Write scaled values of some rows of all columns."""
+        for block in self._blocks(self.n_columns, rows.shape[0]):
+            values = self._table[:, block][rows].toarray()
+            every = np.arange(values.shape[0]), np.arange(values.shape[1])
+            _core.minmax_values(self._pool, values, *every, out[block])
+
+    @staticmethod
+    def _blocks(n_columns: int, n_rows: int) -> list[slice]:
+        size = max(1, _DENSE_BLOCK // max(n_rows, 1))
+        return [slice(first, first + size) for first in range(0, n_columns, size)]
+
+    def _placed(self, columns: I64) -> tuple[F64, I32]:
+        new = self._thresholds.missing_of(columns)
+        if new.shape[0]:
+            thresholds = np.empty((new.shape[0], self._thresholds.max_bins - 1))
+            n_thresholds = np.empty(new.shape[0], dtype=np.int32)
+            _core.find_sparse_thresholds(
+                self._pool,
+                self._start,
+                self._rows,
+                self._values,
+                new,
+                self._in_sample,
+                self._thresholds.max_bins,
+                thresholds,
+                n_thresholds,
+            )
+            self._thresholds.keep(new, thresholds, n_thresholds)
+        return self._thresholds.packed(columns)

@@ -1,0 +1,124 @@
+"""Codes of a growing list of columns, eight interleaved in each tile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtgbm.arrays import CATEGORICAL, CELLS, I32, I64, LANES, U8
+
+T = TypeVar("T", bound=np.generic)
+
+
+class Tiles:
+    """Code columns and what a scan shall make of them.
+
+    One read of eight bytes gives a row's codes in eight columns, which is what makes histograms of
+    scattered rows fast.
+
+    Attributes
+    ----------
+    n_columns : int
+        Number of columns held.
+    category_use : ndarray of uint8, shape (categorical columns, 256)
+        What each code of a categorical column is to a scan.
+    """
+
+    @classmethod
+    def of(cls, features: I64, n_rows: int, encode: Callable[[I64, U8], I32], use: int) -> Tiles:
+        """Encode many columns of numbers at once.
+
+        Parameters
+        ----------
+        features : ndarray of int64, shape (c,)
+        encode : callable
+            ``encode(features, out)`` writes codes (tiles, n, 8) and returns numbers of bins.
+        """
+        tiles, c = cls(n_rows, features.shape[0]), features.shape[0]
+        tiles.n_columns = c
+        tiles._feature[:c], tiles._use[:c] = features, use
+        tiles._n_bins[:c] = encode(features, tiles._codes)
+        return tiles
+
+    def __init__(self, n_rows: int, capacity: int = LANES) -> None:
+        n_tiles = max(1, -(-capacity // LANES))
+        self._codes: U8 = np.zeros((n_tiles, n_rows, LANES), dtype=np.uint8)
+        # Bins, base feature, use and row of category_use of each column.
+        self._n_bins: I32 = np.zeros(n_tiles * LANES, dtype=np.int32)
+        self._feature: I64 = np.zeros(n_tiles * LANES, dtype=np.int64)
+        self._use: U8 = np.zeros(n_tiles * LANES, dtype=np.uint8)
+        self._category_row: I32 = np.full(n_tiles * LANES, -1, dtype=np.int32)
+        self.category_use: U8 = np.zeros((0, CELLS), dtype=np.uint8)
+        self.n_columns = 0
+
+    @property
+    def n_tiles(self) -> int:
+        """Number of tiles in use, the last one perhaps not full."""
+        return -(-self.n_columns // LANES)
+
+    @property
+    def codes(self) -> U8:
+        """Codes, shape (n_tiles, n, 8)."""
+        return self._codes[: self.n_tiles]
+
+    @property
+    def n_bins(self) -> I32:
+        """Bins of each column, shape (n_columns,)."""
+        return self._n_bins[: self.n_columns]
+
+    @property
+    def use(self) -> U8:
+        """What each column is to a scan, shape (n_columns,)."""
+        return self._use[: self.n_columns]
+
+    @property
+    def category_row(self) -> I32:
+        """Row of `category_use` of each categorical column, shape (n_columns,)."""
+        return self._category_row[: self.n_columns]
+
+    def column(self, position: int) -> U8:
+        """Codes of the column at a position, a strided view of shape (n,)."""
+        return self._codes[position // LANES, :, position % LANES]
+
+    def append(self, feature: int, codes: U8, n_bins: int, use: int) -> int:
+        """Add a column of numbers and return its position."""
+        position = self.n_columns
+        if position == self._n_bins.shape[0]:
+            self._codes, self._n_bins = _doubled(self._codes), _doubled(self._n_bins)
+            self._feature, self._use = _doubled(self._feature), _doubled(self._use)
+            self._category_row = _doubled(self._category_row)
+        self.n_columns += 1
+        self._feature[position] = feature
+        self._n_bins[position] = n_bins
+        self._use[position] = use
+        self._category_row[position] = -1
+        self.column(position)[:] = codes
+        return position
+
+    def append_categories(self, first_feature: int, codes: U8, use: U8) -> int:
+        """Add a categorical column; the feature of code c is ``first_feature + c``.
+
+        Parameters
+        ----------
+        use : ndarray of uint8, shape (codes,)
+            What each code is to a scan.
+        """
+        position = self.append(first_feature, codes, use.shape[0], CATEGORICAL)
+        self._category_row[position] = self.category_use.shape[0]
+        self.category_use = np.concatenate([self.category_use, np.zeros((1, CELLS), dtype=np.uint8)])
+        self.category_use[-1, : use.shape[0]] = use
+        return position
+
+    def feature_of(self, position: I32, bins: I32) -> I64:
+        """Feature of each of some splits; -1 for position -1."""
+        feature = self._feature[position] + np.where(self._use[position] == CATEGORICAL, bins, 0)
+        return np.where(position < 0, -1, feature)
+
+
+def _doubled(array: NDArray[T]) -> NDArray[T]:
+    grown = np.zeros((2 * array.shape[0], *array.shape[1:]), dtype=array.dtype)
+    grown[: array.shape[0]] = array
+    return grown

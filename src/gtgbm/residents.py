@@ -1,0 +1,151 @@
+"""Columns whose histograms every node gets: those of owned features, and all categorical ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.arrays import CATEGORICAL, CELLS, F64, I32, I64, LANES, NEW, OWNED, SKIPPED, U8
+from gtgbm.data.categories import CategoryColumn
+from gtgbm.data.tiles import Tiles
+from gtgbm.histograms import LevelHistograms
+from gtgbm.level import Level, RowOrder, Splits, TreeContext
+from gtgbm.reducer import Reducer
+
+
+@dataclass(frozen=True)
+class SplitRules:
+    """Splits as a tree keeps them: parallel arrays.
+
+    Attributes
+    ----------
+    column : ndarray of int64
+        Column of the table.
+    threshold : ndarray of float64
+        Largest value that goes left; the category that goes right.
+    is_category : ndarray of uint8
+    """
+
+    column: I64
+    threshold: F64
+    is_category: U8
+
+
+class ResidentColumns:
+    """Owned columns of numbers, and categorical columns with whatever of their categories is owned.
+
+    Attributes
+    ----------
+    n_features : int
+        Columns of the table and categories together.
+
+    Parameters
+    ----------
+    n_columns : int
+        Columns of the table; a column of numbers has its own number as its feature.
+    """
+
+    def __init__(
+        self, n_rows: int, n_columns: int, categorical: Sequence[CategoryColumn], reducer: Reducer
+    ) -> None:
+        self.n_features = max([n_columns, *(column.end_feature for column in categorical)])
+        self.tiles = _tiles_of(n_rows, categorical)
+        self._histograms = LevelHistograms(self.tiles, reducer)
+        self._position: I64 = np.full(self.n_features, -1, dtype=np.int64)
+        self._column: I64 = np.arange(self.n_features, dtype=np.int64)
+        # Beyond a column's last threshold: all its values go left.
+        self._thresholds: F64 = np.full((LANES, CELLS), np.inf)
+        for position, column in enumerate(categorical):
+            features = slice(column.first_feature, column.end_feature)
+            self._position[features], self._column[features] = position, column.column
+            self._keep_thresholds(position, column.values)
+
+    @property
+    def has_new_categories(self) -> bool:
+        """Whether some category is not owned yet."""
+        return bool((self.tiles.category_use == NEW).any())
+
+    def start_tree(self) -> None:
+        """Forget the last tree's histograms."""
+        self._histograms.start_tree()
+
+    def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[Splits, Splits]:
+        """Best splits at some nodes: over owned features, and over categories not owned yet."""
+        return self._histograms.best_splits(tree, level, nodes)
+
+    def own_numbers(self, feature: int, codes: U8, n_bins: int, thresholds: F64) -> None:
+        """Take in the column of a feature just bought."""
+        position = self.tiles.append(feature, codes, n_bins, OWNED)
+        self._position[feature] = position
+        self._keep_thresholds(position, thresholds)
+
+    def own_category(self, feature: int) -> None:
+        """Own a category."""
+        row, code = self._category(feature)
+        self.tiles.category_use[row, code] = OWNED
+
+    def measure(self, tree: TreeContext, level: Level, nodes: I64, feature: int) -> Splits:
+        """Best splits of one owned feature at some nodes."""
+        position = int(self._position[feature])
+        use = np.full(self.tiles.n_columns, SKIPPED, dtype=np.uint8)
+        use[position] = self.tiles.use[position]
+        splits = self._histograms.measure(tree, level, nodes, position, use)
+        # Of a categorical column any owned category may be the best; those were known before.
+        splits.gain[splits.feature != feature] = 0.0
+        return splits
+
+    def partition(
+        self, tree: TreeContext, order: RowOrder, splits: Splits, missing_left: U8, begin: I64, end: I64
+    ) -> I64:
+        """Send the rows of split nodes to their sides; returns statistics of the left sides, shape (k, 4)."""
+        position = self._position[splits.feature]
+        stats = np.empty((position.shape[0], 4), dtype=np.int64)
+        _core.partition_rows(
+            tree.pool,
+            self.tiles.codes,
+            position,
+            splits.bin,
+            self._is_category(position),
+            missing_left,
+            begin,
+            end,
+            tree.cells.count_bits,
+            order.rows,
+            order.cells,
+            order.row_scratch,
+            order.cell_scratch,
+            stats,
+        )
+        return stats
+
+    def rules(self, feature: I64, bins: I32) -> SplitRules:
+        """Return splits as the tree keeps them."""
+        position = self._position[feature]
+        threshold = self._thresholds[position, bins]
+        return SplitRules(self._column[feature], threshold, self._is_category(position))
+
+    def _is_category(self, position: I64) -> U8:
+        return (self.tiles.use[position] == CATEGORICAL).astype(np.uint8)
+
+    def _category(self, feature: int) -> tuple[int, int]:
+        position = np.array([self._position[feature]], dtype=np.int32)
+        first = int(self.tiles.feature_of(position, np.zeros(1, dtype=np.int32))[0])
+        return int(self.tiles.category_row[position[0]]), feature - first
+
+    def _keep_thresholds(self, position: int, values: F64) -> None:
+        if position >= self._thresholds.shape[0]:
+            self._thresholds = np.concatenate([self._thresholds, np.full_like(self._thresholds, np.inf)])
+        self._thresholds[position, : values.shape[0]] = values
+
+
+def _tiles_of(n_rows: int, categorical: Sequence[CategoryColumn]) -> Tiles:
+    tiles = Tiles(n_rows, len(categorical))
+    for column in categorical:
+        # Code 0 stands for the categories that are not features.
+        use = np.full(column.values.shape[0], NEW, dtype=np.uint8)
+        use[0] = SKIPPED
+        tiles.append_categories(column.first_feature, column.codes, use)
+    return tiles

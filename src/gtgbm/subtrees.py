@@ -1,0 +1,86 @@
+"""Grows what is below nodes that have nothing left to decide, each in one native call's task."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.arrays import I64
+from gtgbm.drafting import Draft
+from gtgbm.level import Level, TreeContext, TreeLimits, node_table
+from gtgbm.residents import ResidentColumns
+
+_ENTRIES = 8
+_NO_LIMIT = 1 << 40
+
+
+def grow_subtrees(
+    tree: TreeContext,
+    level: Level,
+    residents: ResidentColumns,
+    limits: TreeLimits,
+    draft: Draft,
+    stop_rows: I64,
+) -> I64:
+    """Grow the subtrees of all nodes of a level over owned features.
+
+    Parameters
+    ----------
+    stop_rows : ndarray of int64, shape (nodes,)
+        Nodes below with at most so many rows are left as they are.
+
+    Returns
+    -------
+    ndarray of int64
+        Rows of a `Level`: the nodes left as they are.
+    """
+    tiles = residents.tiles
+    # A binary tree of k leaves has 2 k - 1 nodes.
+    room = np.maximum(2 * (level.size // tree.min_leaf) - 1, 1)
+    first = np.concatenate([[0], np.cumsum(room)])
+    nodes, gain = np.empty((first[-1], _ENTRIES), dtype=np.int64), np.empty(first[-1])
+    n_nodes = np.empty(len(level), dtype=np.int64)
+    order = tree.order
+    _core.grow_subtrees(
+        tree.pool,
+        tiles.codes,
+        tiles.n_bins,
+        tiles.use,
+        tiles.category_row,
+        tiles.category_use,
+        level.begin.copy(),
+        level.end.copy(),
+        level.total.copy(),
+        level.depth.copy(),
+        stop_rows,
+        tree.cells.count_bits,
+        limits.fewest_rows,
+        tree.min_leaf,
+        _NO_LIMIT if limits.max_depth is None else limits.max_depth,
+        order.rows,
+        order.cells,
+        order.row_scratch,
+        order.cell_scratch,
+        first,
+        nodes,
+        gain,
+        n_nodes,
+    )
+    # A subtree's first node has its number already; the others are numbered subtree by subtree.
+    local = np.arange(n_nodes.sum()) - np.repeat(np.cumsum(n_nodes) - n_nodes, n_nodes)
+    place = np.repeat(first[:-1], n_nodes) + local
+    used = nodes[place]
+    base = draft.n_nodes - 1 + np.repeat(np.cumsum(n_nodes - 1) - (n_nodes - 1), n_nodes)
+    number = np.where(local == 0, np.repeat(level.number, n_nodes), base + local)
+    new = used[local > 0]
+    draft.add_nodes(tree.cells.count(new[:, 6]), new[:, 4], new[:, 5])
+    split = np.flatnonzero(used[:, 3] >= 0)
+    position, bins, side = used[split, :3].astype(np.int32).T
+    rules = residents.rules(tiles.feature_of(position, bins), bins)
+    draft.add_splits(number[split], rules, side, gain[place[split]], base[split] + used[split, 3])
+    stop = np.repeat(stop_rows, n_nodes)
+    left_open = np.flatnonzero((used[:, 3] < 0) & (used[:, 5] - used[:, 4] <= stop))
+    begin, end, total, depth = used[left_open, 4:].T
+    squares = np.empty((left_open.shape[0], 2), dtype=np.int64)
+    _core.cell_squares(order.cells, begin.copy(), end.copy(), tree.cells.count_bits, squares)
+    return node_table(begin, end, number[left_open], depth, stop[left_open], total, squares)
