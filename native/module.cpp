@@ -30,6 +30,14 @@ NB_MODULE(_core, m) {
         .def("__init__", [](GroupShape* self, I64 begin, I64 end, I64 first_child, I64 n_children, I64 tile) {
             new (self) GroupShape{begin, end, first_child, n_children, tile};
         });
+    using I32 = Array<const int32_t, 1>;
+    using F64 = Array<const double, 1>;
+    using U8 = Array<const uint8_t, 1>;
+    nb::class_<Forest> forest(m, "Forest");
+    forest.attr("ROWS_PER_TASK") = Forest::kBlock;
+    forest.def(nb::init<int64_t, int64_t, I64, I64, I32, F64, U8, U8, I32, F64>())
+        .def("predict", &Forest::predict, nb::call_guard<nb::gil_scoped_release>(), nb::arg(),
+             nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert());
 
     kernel(m, "gather", &gather);
     kernel(m, "find_thresholds", &find_thresholds);
@@ -54,5 +62,4 @@ NB_MODULE(_core, m) {
     kernel(m, "sorted_codes", &sorted_codes);
     kernel(m, "search_groups", &search_groups);
     kernel(m, "correlate", &correlate);
-    kernel(m, "predict", &predict);
 }

@@ -11,12 +11,13 @@ import numpy as np
 from gtgbm import _core
 from gtgbm.arrays import F64, Table
 from gtgbm.feature_costs import FeatureCosts
+from gtgbm.forest import Forest
 from gtgbm.growing import Grown, TreeGrower
 from gtgbm.leaf_values import newton_steps
 from gtgbm.losses import Loss
 from gtgbm.reducer import Reducer
 from gtgbm.timings import Timings
-from gtgbm.tree import Tree, add_trees
+from gtgbm.tree import Tree
 
 
 class HistoryEntry(NamedTuple):
@@ -198,8 +199,11 @@ class Booster:
 
     def _validate(self, model: Model, validations: Sequence[Validation], scores: Sequence[F64]) -> None:
         k = model.start.shape[0]
+        if not validations:
+            return
+        added = Forest.of(model.trees[-k:], model.outputs[-k:], model.start)
         for validation, held_out, losses in zip(validations, scores, model.validation_losses, strict=True):
-            add_trees(validation.table, model.trees[-k:], model.outputs[-k:], held_out, self._pool)
+            added.add_to(held_out, validation.table, self._pool)
             losses.append(self._loss.derivatives(held_out, validation.y, self._pool).mean_loss)
 
     def _stop(self, model: Model, schedule: Schedule, callbacks: Sequence[Callback]) -> bool:

@@ -270,7 +270,8 @@ def _assemble(levels: list[_SplitLevel], rows: I32, scale: float, purchases: lis
         left[at] = first + 2 * np.arange(done.split.shape[0])
         gain[at] = done.choice.gain[done.split] / scale**2
     n_rows = np.concatenate([done.level.n_rows for done in levels])
-    tree = Tree(feature, threshold, missing_left, left, np.zeros(n_nodes), n_rows, gain)
+    is_category = np.zeros(n_nodes, dtype=np.uint8)
+    tree = Tree(feature, threshold, is_category, missing_left, left, np.zeros(n_nodes), n_rows, gain)
     leaves = np.flatnonzero(feature < 0)
     begin = np.concatenate([done.level.begin for done in levels])[leaves]
     end = np.concatenate([done.level.end for done in levels])[leaves]

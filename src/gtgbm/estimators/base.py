@@ -17,13 +17,13 @@ from gtgbm.arrays import F64, I64, Bool, Table
 from gtgbm.boosting import Callback, Validation
 from gtgbm.data.input import as_table, check_table
 from gtgbm.estimators import parameters as check
-from gtgbm.estimators.threads import make_pool
+from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.feature_costs import PenaltyScale
+from gtgbm.forest import Forest
 from gtgbm.group_tests import GroupTestSettings
 from gtgbm.losses import Loss
 from gtgbm.progress import ProgressBar
 from gtgbm.training import SearchName, Settings, train
-from gtgbm.tree import predict_scores
 
 _MIN_TEST_ROWS = 100
 """Nodes with fewer test rows propose only noise (docs/group-testing.md)."""
@@ -179,6 +179,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     def _keep(self, model: Any, n_features: int) -> None:
         self._start, self._outputs, self._fitted_loss = model.start, model.outputs, self.loss
         self.trees_ = model.trees
+        self._forest = Forest.of(self.trees_, self._outputs, self._start)
         self.n_leaves_ = np.array([tree.n_leaves for tree in model.trees], dtype=np.int64)
         self.selection_history_ = model.history
         self.selected_features_ = np.array([entry.feature for entry in model.history], dtype=np.int64)
@@ -198,14 +199,47 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     def _loss_name(self) -> str:
         return str(self.loss)
 
+    def __getstate__(self) -> Any:
+        """Leave out what can be packed again from the trees."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_forest"}
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        if "trees_" in state:
+            self._forest = Forest.of(self.trees_, self._outputs, self._start)
+
     def _scores(self, X: Any) -> F64:
         """Scores of rows, shape (k, n)."""
+        fitted = vars(self)
+        if "trees_" not in fitted:
+            check_is_fitted(self, "trees_")
+        # What scikit-learn would find in a plain array: it takes longer to look than a row to predict.
+        is_plain = (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and X.shape[1] == self.n_features_in_
+            and X.shape[0] > 0
+            and X.dtype.kind in "fiub"
+            and "feature_names_in_" not in fitted
+        )
+        if not is_plain:
+            X = validate_data(
+                self,
+                X,
+                accept_sparse=("csr", "csc"),
+                dtype="numeric",
+                ensure_all_finite=False,
+                reset=False,
+            )
+        table = as_table(X) if isinstance(X, np.ndarray) else X
+        return self._forest.scores(table, pool_for_rows(self.n_jobs, table.shape[0]))
+
+    def _compact_parts(self) -> tuple[Forest, int | None, I64, NDArray[Any] | None]:
         check_is_fitted(self, "trees_")
-        X = validate_data(self, X, dtype="numeric", ensure_all_finite=False, reset=False)
-        table = as_table(X)
-        pool = make_pool(self.n_jobs)
-        check_table(table, pool)
-        return predict_scores(table, self.trees_, self._outputs, self._start, pool)
+        features = self.selected_features_
+        names = self.feature_names_in_[features] if hasattr(self, "feature_names_in_") else None
+        return self._forest.over(features), self.n_jobs, features.copy(), names
 
     def _get_support_mask(self) -> Bool:
         check_is_fitted(self, "trees_")

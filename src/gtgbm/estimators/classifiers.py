@@ -15,8 +15,10 @@ from gtgbm.arrays import F64
 from gtgbm.boosting import Callback
 from gtgbm.estimators import parameters as check
 from gtgbm.estimators.base import BaseGTGBM, check_eval_table, check_lengths, listed, pairs_of
+from gtgbm.estimators.compact import CompactClassifier
 from gtgbm.estimators.documentation import documented
-from gtgbm.losses import LogLoss, Loss, MultinomialLoss, SquaredError, softmax
+from gtgbm.estimators.outcomes import decisions, labels, probabilities
+from gtgbm.losses import LogLoss, Loss, MultinomialLoss, SquaredError
 
 
 class _Classifier(ClassifierMixin, BaseGTGBM):
@@ -60,10 +62,7 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         -------
         ndarray of float64, shape (n,) or (n, classes)
         """
-        scores = self._scores(X)
-        if self._fitted_loss == "squared_error":
-            return np.asarray(scores[0] - 0.5)
-        return np.asarray(scores[0] if scores.shape[0] == 1 else scores.T)
+        return decisions(self._scores(X), self._fitted_loss)
 
     def predict_proba(self, X: Any) -> F64:
         """Probability of each class.
@@ -76,15 +75,7 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         -------
         ndarray of float64, shape (n, classes)
         """
-        scores = self._scores(X)
-        if scores.shape[0] > 1:
-            return softmax(scores).T
-        if self._fitted_loss == "squared_error":
-            p = np.clip(scores[0], 0.0, 1.0)
-        else:
-            with np.errstate(over="ignore"):
-                p = 1.0 / (1.0 + np.exp(-scores[0]))
-        return np.stack([1.0 - p, p], axis=1)
+        return probabilities(self._scores(X), self._fitted_loss)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable class.
@@ -97,10 +88,17 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         -------
         ndarray, shape (n,)
         """
-        scores = self.decision_function(X)
-        chosen = (scores > 0).astype(np.int64) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        predicted: NDArray[Any] = self.classes_[chosen]
-        return predicted
+        return labels(self.decision_function(X), self.classes_)
+
+    def compact(self) -> CompactClassifier:
+        """Return a small model for serving that takes the selected columns only.
+
+        Returns
+        -------
+        CompactClassifier
+            Takes K columns, in the order of ``selected_features_``, and predicts the same bits.
+        """
+        return CompactClassifier(*self._compact_parts(), self._fitted_loss, self.classes_.copy())
 
     def _make_loss(self, n_classes: int) -> Loss:
         name = check.option("loss", self.loss, ("log_loss", "squared_error"))

@@ -14,6 +14,7 @@ from gtgbm.arrays import F64
 from gtgbm.boosting import Callback
 from gtgbm.estimators import parameters as check
 from gtgbm.estimators.base import BaseGTGBM, check_eval_table, check_lengths, listed, pairs_of
+from gtgbm.estimators.compact import CompactRegressor
 from gtgbm.estimators.documentation import documented
 from gtgbm.losses import SquaredError
 
@@ -74,6 +75,16 @@ class _Regressor(RegressorMixin, BaseGTGBM):
         """
         scores: F64 = self._scores(X)[0]
         return scores
+
+    def compact(self) -> CompactRegressor:
+        """Return a small model for serving that takes the selected columns only.
+
+        Returns
+        -------
+        CompactRegressor
+            Takes K columns, in the order of ``selected_features_``, and predicts the same bits.
+        """
+        return CompactRegressor(*self._compact_parts())
 
 
 def _target(y: Any, name: str) -> F64:
