@@ -24,6 +24,8 @@ void kernel(nb::module_& m, const char* name, R (*f)(Args...)) {
 }  // namespace
 
 NB_MODULE(_core, m) {
+    // A model that a cache or a traceback keeps until the interpreter ends is no leak to tell users about.
+    nb::set_leak_warnings(false);
     nb::class_<Pool>(m, "Pool").def(nb::init<int>()).def_prop_ro("size", &Pool::size);
     using I64 = Array<const int64_t, 1>;
     nb::class_<GroupShape>(m, "GroupShape")
