@@ -22,6 +22,9 @@ ROW, BATCH = "1 row", "100,000 rows"
 COMPACT_ROW, COMPACT_BATCH = "1 row, compact()", "100,000 rows, compact()"
 SINGLE_ROW_CALL = "1 row, compact() against the C function for single rows"
 
+_OF_ONE_ROW = (ROW, COMPACT_ROW, SINGLE_ROW_CALL)
+"""Timed with one thread only: neither library has work for more, and LightGBM's others get in its way."""
+
 Calls = dict[str, Callable[[], Any]]
 """What is timed, each returning probabilities of the second class."""
 
@@ -75,6 +78,8 @@ class Job:
         folder = Path(self.folder)
         peer = importlib.import_module(f"benchmarks.peers.{self.peer}")
         calls: Calls = peer.calls(folder, Tables.load(folder), self.threads)
+        if self.threads > 1:
+            calls = {what: call for what, call in calls.items() if what not in _OF_ONE_ROW}
         predictions: dict[str, Any] = {what: np.asarray(call()) for what, call in calls.items()}
         np.savez(folder / f"{self.peer}.npz", **predictions)
         return {what: _microseconds(call) for what, call in calls.items()}
