@@ -156,7 +156,7 @@ void scan_histograms(Pool& pool, Array<const int64_t, 4> hist, Array<const int32
     std::vector<NodeSplits> found(static_cast<size_t>(nodes * blocks));
     pool.run(nodes * blocks, nodes * columns * kCells, [&](int64_t task, int) {
         const int64_t node = task / blocks, first = task % blocks * kLanes;
-        scan_columns(hist.data() + slot.data()[node] * slot_size + first * kCells, scanned, first,
+        scan_columns(hist.data() + slot.data()[node] * slot_size + first * kCells, kCells, scanned, first,
                      std::min(first + kLanes, columns), total.data()[node], format, min_leaf,
                      found[static_cast<size_t>(task)]);
     });

@@ -26,12 +26,22 @@ void kernel(nb::module_& m, const char* name, R (*f)(Args...)) {
 }  // namespace
 
 NB_MODULE(_core, m) {
+    // A model that a cache or a traceback keeps until the interpreter ends is no leak to tell users about.
+    nb::set_leak_warnings(false);
     nb::class_<Pool>(m, "Pool").def(nb::init<int>()).def_prop_ro("size", &Pool::size);
     using I64 = Array<const int64_t, 1>;
     nb::class_<GroupShape>(m, "GroupShape")
         .def("__init__", [](GroupShape* self, I64 begin, I64 end, I64 first_child, I64 n_children, I64 tile) {
             new (self) GroupShape{begin, end, first_child, n_children, tile};
         });
+    using I32 = Array<const int32_t, 1>;
+    using F64 = Array<const double, 1>;
+    using U8 = Array<const uint8_t, 1>;
+    nb::class_<Forest> forest(m, "Forest");
+    forest.attr("ROWS_PER_TASK") = Forest::kBlock;
+    forest.def(nb::init<int64_t, int64_t, I64, I64, I32, F64, U8, U8, I32, F64>())
+        .def("predict", &Forest::predict, nb::call_guard<nb::gil_scoped_release>(), nb::arg(),
+             nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert());
 
     kernel(m, "gather", &gather);
     kernel(m, "find_thresholds", &find_thresholds);
@@ -64,5 +74,4 @@ NB_MODULE(_core, m) {
     kernel(m, "sorted_codes", &sorted_codes);
     kernel(m, "search_groups", &search_groups);
     kernel(m, "correlate", &correlate);
-    kernel(m, "predict", &predict);
 }

@@ -7,41 +7,46 @@
 #include "partition_kernel.hpp"
 
 namespace gtgbm {
-namespace {
-
-constexpr int64_t kChunk = 16384;  // longer ranges are divided among threads
-
-struct Chunk {
-    int64_t split, begin, end;
-    bool alone;  // the whole range of its split
+LeftSide split_shared(Pool& pool, const uint8_t* codes, SideRule rule, CellFormat format, int32_t* rows,
+                      int64_t* cells, int64_t count, int32_t* row_left, int32_t* row_right,
+                      int64_t* cell_left, int64_t* cell_right) {
+    const int64_t n_chunks = (count + kPartitionChunk - 1) / kPartitionChunk;
+    std::vector<LeftSide> parts(static_cast<size_t>(n_chunks));
+    const auto length = [&](int64_t chunk) {
+        return std::min(kPartitionChunk, count - chunk * kPartitionChunk);
+    };
+    pool.run(n_chunks, count * 4, [&](int64_t chunk, int) {
+        const int64_t at = chunk * kPartitionChunk;
+        parts[static_cast<size_t>(chunk)] =
+            split_range<true>(codes, rule, format, rows + at, cells + at, length(chunk), row_left + at,
+                              cell_left + at, row_right + at, cell_right + at);
+    });
     LeftSide left;
-    int64_t left_to = 0, right_to = 0;  // where its rows end up
-};
-
-// Adds up what the chunks of each split found, and tells each where its rows go.
-void place(std::vector<Chunk>& chunks, const int64_t* begin, int64_t* stats) {
-    for (const Chunk& chunk : chunks) {
-        int64_t* out = stats + chunk.split * 4;
-        out[0] += chunk.left.rows;
-        out[1] += chunk.left.cells;
-        out[2] += chunk.left.squares_high;
-        out[3] += chunk.left.squares_low;
+    for (const LeftSide& part : parts) {
+        left.rows += part.rows;
+        left.cells += part.cells;
+        left.squares_high += part.squares_high;
+        left.squares_low += part.squares_low;
     }
-    int64_t before_left = 0, before_right = 0;
-    for (size_t i = 0; i < chunks.size(); ++i) {
-        Chunk& chunk = chunks[i];
-        if (i == 0 || chunks[i - 1].split != chunk.split) {
-            before_left = begin[chunk.split];
-            before_right = before_left + stats[chunk.split * 4];
-        }
-        chunk.left_to = before_left;
-        chunk.right_to = before_right;
-        before_left += chunk.left.rows;
-        before_right += chunk.end - chunk.begin - chunk.left.rows;
+    // Where the rows of each chunk end up.
+    std::vector<int64_t> left_to(parts.size()), right_to(parts.size());
+    int64_t before_left = 0, before_right = left.rows;
+    for (size_t chunk = 0; chunk < parts.size(); ++chunk) {
+        left_to[chunk] = before_left;
+        right_to[chunk] = before_right;
+        before_left += parts[chunk].rows;
+        before_right += length(static_cast<int64_t>(chunk)) - parts[chunk].rows;
     }
+    pool.run(n_chunks, count * 2, [&](int64_t chunk, int) {
+        const auto k = static_cast<size_t>(chunk);
+        const int64_t at = chunk * kPartitionChunk, right = length(chunk) - parts[k].rows;
+        std::copy_n(row_left + at, parts[k].rows, rows + left_to[k]);
+        std::copy_n(cell_left + at, parts[k].rows, cells + left_to[k]);
+        std::copy_n(row_right + at, right, rows + right_to[k]);
+        std::copy_n(cell_right + at, right, cells + right_to[k]);
+    });
+    return left;
 }
-
-}  // namespace
 
 void partition_rows(Pool& pool, Array<const uint8_t, 3> codes, Array<const int64_t, 1> column,
                     Array<const int32_t, 1> bin, Array<const uint8_t, 1> is_category,
@@ -63,46 +68,33 @@ void partition_rows(Pool& pool, Array<const uint8_t, 3> codes, Array<const int64
             "partition_rows: one entry per split");
     require_below(column, static_cast<int64_t>(codes.shape(0)) * kLanes,
                   "partition_rows: column out of range");
-    std::vector<Chunk> chunks;
     int64_t work = 0;
     for (int64_t k = 0; k < splits; ++k) {
         const int64_t from = begin.data()[k], to = end.data()[k];
         require(0 <= from && from <= to && to <= n_rows, "partition_rows: range outside the rows");
-        for (int64_t at = from; at < to; at += kChunk)
-            chunks.push_back({k, at, std::min(at + kChunk, to), to - from <= kChunk, {}});
         work += (to - from) * 4;
     }
-    const int64_t n_chunks = static_cast<int64_t>(chunks.size());
     const CellFormat format{count_bits};
     int32_t *row = rows.data(), *row_left = row_scratch.data(), *row_right = row_scratch.data() + n_rows;
     int64_t *cell = cells.data(), *cell_left = cell_scratch.data(),
             *cell_right = cell_scratch.data() + n_rows;
-
-    bool any_divided = false;
-    for (const Chunk& chunk : chunks) any_divided |= !chunk.alone;
-    pool.run(n_chunks, work, [&](int64_t task, int) {
-        Chunk& chunk = chunks[static_cast<size_t>(task)];
-        const int64_t k = chunk.split, at = chunk.begin, count = chunk.end - chunk.begin;
-        const int64_t lane = column.data()[k];
+    const auto is_long = [&](int64_t k) { return end.data()[k] - begin.data()[k] > kPartitionChunk; };
+    const auto split = [&](int64_t k) {
+        const int64_t at = begin.data()[k], count = end.data()[k] - at, lane = column.data()[k];
         const uint8_t* code = codes.data() + lane / kLanes * n * kLanes + lane % kLanes;
         const SideRule rule(bin.data()[k], is_category.data()[k] != 0, missing_left.data()[k] != 0);
-        chunk.left = chunk.alone
-                         ? split_in_place<true>(code, rule, format, row + at, cell + at, count,
-                                                row_right + at, cell_right + at)
-                         : split_range<true>(code, rule, format, row + at, cell + at, count, row_left + at,
-                                             cell_left + at, row_right + at, cell_right + at);
-    });
-    std::fill(stats.data(), stats.data() + splits * 4, int64_t{0});
-    place(chunks, begin.data(), stats.data());
-    if (!any_divided) return;
-    pool.run(n_chunks, work / 2, [&](int64_t task, int) {
-        const Chunk& chunk = chunks[static_cast<size_t>(task)];
-        if (chunk.alone) return;
-        const int64_t left = chunk.left.rows, right = chunk.end - chunk.begin - left;
-        std::copy_n(row_left + chunk.begin, left, row + chunk.left_to);
-        std::copy_n(cell_left + chunk.begin, left, cell + chunk.left_to);
-        std::copy_n(row_right + chunk.begin, right, row + chunk.right_to);
-        std::copy_n(cell_right + chunk.begin, right, cell + chunk.right_to);
+        const LeftSide left =
+            is_long(k) ? split_shared(pool, code, rule, format, row + at, cell + at, count, row_left + at,
+                                      row_right + at, cell_left + at, cell_right + at)
+                       : split_in_place<true>(code, rule, format, row + at, cell + at, count, row_right + at,
+                                              cell_right + at);
+        const int64_t out[4] = {left.rows, left.cells, left.squares_high, left.squares_low};
+        std::copy_n(out, 4, stats.data() + k * 4);
+    };
+    for (int64_t k = 0; k < splits; ++k)
+        if (is_long(k)) split(k);
+    pool.run(splits, work, [&](int64_t k, int) {
+        if (!is_long(k)) split(k);
     });
 }
 

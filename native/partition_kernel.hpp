@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cells.hpp"
+#include "pool.hpp"
 
 namespace gtgbm {
 
@@ -76,5 +77,12 @@ inline LeftSide split_in_place(const uint8_t* codes, SideRule rule, CellFormat f
     std::copy_n(cell_scratch, count - side.rows, cells + side.rows);
     return side;
 }
+
+// The same for a long range, divided among threads. Scratch is as long as the range, twice.
+LeftSide split_shared(Pool& pool, const uint8_t* codes, SideRule rule, CellFormat format, int32_t* rows,
+                      int64_t* cells, int64_t count, int32_t* row_scratch, int32_t* more_row_scratch,
+                      int64_t* cell_scratch, int64_t* more_cell_scratch);
+
+constexpr int64_t kPartitionChunk = 16384;  // rows of one thread's share; shorter ranges are not divided
 
 }  // namespace gtgbm

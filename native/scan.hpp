@@ -58,11 +58,11 @@ inline void scan_categories(const int64_t* cells, const uint8_t* use, int32_t co
     best.fresh.offer(fresh.split(), column);
 }
 
-// Looks at columns [first, last), whose histograms of 256 cells follow one another.
-inline void scan_columns(const int64_t* hist, const ScannedColumns& columns, int64_t first, int64_t last,
-                         int64_t total, CellFormat format, int64_t min_leaf, NodeSplits& best) {
+// Looks at columns [first, last), whose histograms of `width` cells follow one another.
+inline void scan_columns(const int64_t* hist, int64_t width, const ScannedColumns& columns, int64_t first,
+                         int64_t last, int64_t total, CellFormat format, int64_t min_leaf, NodeSplits& best) {
     for (int64_t c = first; c < last; ++c) {
-        const int64_t* cells = hist + (c - first) * kCells;
+        const int64_t* cells = hist + (c - first) * width;
         const auto column = static_cast<int32_t>(c);
         const int n_bins = columns.n_bins[c];
         const uint8_t use = columns.use[c];

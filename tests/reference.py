@@ -323,6 +323,7 @@ def predict(
     output: I64,
     feature: I32,
     threshold: F64,
+    is_category: U8,
     missing_left: U8,
     left: I32,
     value: F64,
@@ -336,7 +337,10 @@ def predict(
             k = base
             while feature[k] >= 0:
                 x = float(table[row, columns[feature[k]]])
-                is_left = bool(missing_left[k]) if np.isnan(x) else x <= threshold[k]
+                if np.isnan(x):
+                    is_left = bool(missing_left[k])
+                else:
+                    is_left = x != threshold[k] if is_category[k] else x <= threshold[k]
                 k = base + int(left[k]) + (0 if is_left else 1)
             out[score, row] += value[k]
     return out

@@ -170,12 +170,9 @@ def test_squared_error_of_three_classes() -> None:
 @pytest.mark.parametrize("method", ALL)
 def test_infinity_in_x(method: Any, dtype: Any, infinity: float) -> None:
     X, y = table()
-    model = method(n_estimators=2).fit(X, y)
     bad = X.astype(dtype)
     bad[3, 2] = infinity
     assert_refused(method(), bad, y, "X contains infinity", "(2)", "NaN")
-    with pytest.raises(ValueError, match="X contains infinity"):
-        model.predict(bad)
 
 
 @pytest.mark.parametrize("method", ALL)

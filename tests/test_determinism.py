@@ -12,7 +12,7 @@ import pytest
 from gtgbm import AGBMClassifier, AGBMRegressor, GBFSRegressor, GTGBMClassifier, GTGBMRegressor, Tree
 from gtgbm.arrays import F64, I64
 
-ARRAYS = ("feature", "threshold", "missing_left", "left", "value", "n_rows", "gain")
+ARRAYS = ("feature", "threshold", "is_category", "missing_left", "left", "value", "n_rows", "gain")
 SEARCHES = ("exhaustive", "group-testing")
 
 

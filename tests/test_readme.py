@@ -21,9 +21,9 @@ def test_parameter_table_is_up_to_date() -> None:
     assert tool.rewritten(README) == README, "run python tools/parameter_table.py"
 
 
-def test_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
     blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len(blocks) == 1
+    assert len(blocks) == 2
     scope: dict[str, object] = {}
     exec(blocks[0], scope)
     printed = capsys.readouterr().out.splitlines()
@@ -31,6 +31,10 @@ def test_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert accuracy > 0.75
     assert "HistoryEntry" in "".join(printed)
     assert "group-testing" in printed[-1]
+    exec(blocks[1], scope)  # goes on where the first one ended
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 4
+    assert printed[-1] in ("0", "1")
 
 
 def test_links_lead_somewhere() -> None:

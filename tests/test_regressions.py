@@ -172,5 +172,5 @@ def test_prediction_in_several_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     X = rng.normal(size=(500, 3))
     model = AGBMClassifier(n_estimators=5).fit(X, rng.integers(0, 3, 500))
     whole = model.decision_function(X)
-    monkeypatch.setattr("gtgbm.tree._ROWS_PER_CALL", 37)
+    monkeypatch.setattr("gtgbm.forest._ROWS_PER_CALL", 37)
     assert np.array_equal(model.decision_function(X), whole)

@@ -10,6 +10,24 @@ class Pool:
 class GroupShape:
     def __init__(self, begin: I64, end: I64, first_child: I64, n_children: I64, tile: I64, /) -> None: ...
 
+class Forest:
+    ROWS_PER_TASK: int
+    def __init__(
+        self,
+        n_columns: int,
+        n_outputs: int,
+        first: I64,
+        output: I64,
+        feature: I32,
+        threshold: F64,
+        is_category: U8,
+        missing_left: U8,
+        left: I32,
+        value: F64,
+        /,
+    ) -> None: ...
+    def predict(self, pool: Pool, table: Table, columns: I64, out: F64, /) -> None: ...
+
 def gather(pool: Pool, table: Table, rows: I64, columns: I64, out: F64, /) -> None: ...
 def find_thresholds(
     pool: Pool, values: F64, max_bins: int, thresholds: F64, n_thresholds: I32, /
@@ -139,17 +157,3 @@ def search_groups(
     /,
 ) -> None: ...
 def correlate(pool: Pool, codes: U8, weight: I16, out: I64, /) -> None: ...
-def predict(
-    pool: Pool,
-    table: Table,
-    columns: I64,
-    first: I64,
-    output: I64,
-    feature: I32,
-    threshold: F64,
-    missing_left: U8,
-    left: I32,
-    value: F64,
-    out: F64,
-    /,
-) -> None: ...

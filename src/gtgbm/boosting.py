@@ -11,12 +11,13 @@ import numpy as np
 from gtgbm import _core
 from gtgbm.arrays import F64, Table
 from gtgbm.feature_costs import FeatureCosts
+from gtgbm.forest import Forest
 from gtgbm.growing import Grown, TreeGrower
 from gtgbm.leaf_values import newton_steps
 from gtgbm.losses import Loss
 from gtgbm.reducer import Reducer
 from gtgbm.timings import Timings
-from gtgbm.tree import Tree, add_trees
+from gtgbm.tree import Tree
 
 
 class HistoryEntry(NamedTuple):
@@ -27,10 +28,13 @@ class HistoryEntry(NamedTuple):
     tree : int
         Round of boosting.
     feature : int
+        Column of the table.
     gain, price : float
         Fractions of the root's squared error in that tree.
     training_loss : float
         Mean training loss after that round.
+    category : float or None
+        The category bought (NaN: missing values); None for a column of numbers.
     """
 
     tree: int
@@ -38,6 +42,7 @@ class HistoryEntry(NamedTuple):
     gain: float
     price: float
     training_loss: float
+    category: float | None = None
 
 
 class Progress(NamedTuple):
@@ -163,7 +168,9 @@ class Booster:
                 derivatives = self._loss.derivatives(scores, y, self._pool)
             model.training_losses.append(derivatives.mean_loss)
             model.history += [
-                HistoryEntry(t, bought.feature, bought.gain, bought.price, derivatives.mean_loss)
+                HistoryEntry(
+                    t, bought.column, bought.gain, bought.price, derivatives.mean_loss, bought.category
+                )
                 for one in grown
                 for bought in one.purchases
             ]
@@ -198,8 +205,11 @@ class Booster:
 
     def _validate(self, model: Model, validations: Sequence[Validation], scores: Sequence[F64]) -> None:
         k = model.start.shape[0]
+        if not validations:
+            return
+        added = Forest.of(model.trees[-k:], model.outputs[-k:], model.start)
         for validation, held_out, losses in zip(validations, scores, model.validation_losses, strict=True):
-            add_trees(validation.table, model.trees[-k:], model.outputs[-k:], held_out, self._pool)
+            added.add_to(held_out, validation.table, self._pool)
             losses.append(self._loss.derivatives(held_out, validation.y, self._pool).mean_loss)
 
     def _stop(self, model: Model, schedule: Schedule, callbacks: Sequence[Callback]) -> bool:

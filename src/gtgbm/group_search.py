@@ -22,8 +22,6 @@ _GAIN_MARGIN = 1.5
 """A node is searched if this many times the recent best gain would be enough (docs/group-testing.md)."""
 _UNKNOWN_GAIN = 1e300
 """Before the first tree any gain may be expected."""
-_REVISIT_SHARE = 0.5
-"""What was not found at a node is not looked for again until at most this share of its rows is left."""
 _LONGEST_REST = 3
 """Trees without a search after one that found nothing: first one, then one more each time, up to this."""
 _SCREENING_CODES = 64
@@ -92,7 +90,6 @@ class GroupSearch:
         self._recent_gains: deque[float] = deque([_UNKNOWN_GAIN], maxlen=_TREES_REMEMBERED)
         self._n_owned = self._rest = self._trees_to_rest = 0
         self._searching = False
-        self.revisit_share = _REVISIT_SHARE if screening.by_tests else 1.0
 
     def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
         """Decide whether to search in this tree, and deal subsets if it is time."""

@@ -32,14 +32,18 @@ class Purchase:
 
     Attributes
     ----------
-    feature : int
+    column : int
+        Column of the table.
+    category : float or None
+        The category bought; None for a column of numbers.
     gain : float
         Fall of the squared error at the node that bought it, as a fraction of the root's squared error.
     price : float
         What it cost, in the same unit.
     """
 
-    feature: int
+    column: int
+    category: float | None
     gain: float
     price: float
 
@@ -108,7 +112,6 @@ class TreeGrower:
         self._residents.start_tree()
         self._search.start_tree(tree, self._costs)
         level = Level.root(cells, self._n_rows)
-        self._small = max(_SMALL_NODE, int(level.n_rows[0]) // _SMALL_SHARE)
         draft = Draft(level)
         waiting: list[tuple[Level, I64]] = []
         purchases: list[Purchase] = []
@@ -137,12 +140,12 @@ class TreeGrower:
         return np.flatnonzero(may_split)
 
     def _has_settled(self, level: Level, nodes: I64) -> Bool:
-        """Whether each node is small, and neither it nor a node below it can buy anything."""
+        """Whether neither a node nor any node below it can buy anything."""
         # Exact: no split gains more than the node's squared error, and that only falls on the way down.
         may_buy = level.sse[nodes] > self._costs.new_price
         if not self._residents.has_new_categories:
             may_buy &= self._search.may_find(level, nodes, self._costs)
-        settled: Bool = ~may_buy & (level.n_rows[nodes] <= self._small)
+        settled: Bool = ~may_buy
         return settled
 
     def _choose(self, tree: TreeContext, level: Level, active: I64) -> tuple[Splits, list[Purchase]]:
@@ -152,7 +155,7 @@ class TreeGrower:
             return choice, []
         is_due = self._is_due(level, active)
         looked_at = active[is_due]
-        level.due_rows[looked_at] = (self._search.revisit_share * level.n_rows[looked_at]).astype(np.int64)
+        level.due_rows[looked_at] = (self._limits.revisit_share * level.n_rows[looked_at]).astype(np.int64)
         with self._timings.stage("histograms"):
             owned, new = self._residents.best_splits(tree, level, active)
         choice.put(active, owned)
@@ -161,8 +164,8 @@ class TreeGrower:
         if not may_buy.any():
             return choice, []
         proposals = Splits.none(len(level))
-        proposals.put(active[may_buy], new.at(np.flatnonzero(may_buy)))
         searched = active[may_buy & is_due]
+        proposals.put(searched, new.at(np.flatnonzero(may_buy & is_due)))
         nodes, found = self._search.propose(tree, level, searched, choice.gain[searched], self._costs)
         proposals.improve(nodes, found)
         price = self._costs.new_price / tree.root_sse
@@ -176,7 +179,10 @@ class TreeGrower:
         bought = buy_new_features(choice, proposals, turn, self._costs, own_and_measure)
         # Where something was found, more may be found right below.
         level.due_rows[[node for node, _ in bought]] = ALWAYS_DUE
-        return choice, [Purchase(f, float(choice.gain[node]) / tree.root_sse, price) for node, f in bought]
+        return choice, [
+            Purchase(*self._residents.described(feature), float(choice.gain[node]) / tree.root_sse, price)
+            for node, feature in bought
+        ]
 
     def _is_due(self, level: Level, nodes: I64) -> Bool:
         is_due: Bool = level.n_rows[nodes] <= level.due_rows[nodes]
@@ -206,28 +212,39 @@ class TreeGrower:
         return below
 
     def _pass_on(self, tree: TreeContext, level: Level, draft: Draft) -> Level:
-        """Grow small nodes that are not due for a search down to nodes that are."""
-        if self._search.revisit_share == 1.0 or self._residents.has_new_categories:
+        """Grow nodes that are not due for a search down to nodes that are."""
+        if self._limits.revisit_share == 1.0 or not self._reducer.is_local:
             return level
         active = self._active(level)
-        settled = self._has_settled(level, active)
-        passing = active[~settled & ~self._is_due(level, active) & (level.n_rows[active] <= self._small)]
-        if passing.shape[0] == 0 or not self._reducer.is_local or self._residents.tiles.n_columns == 0:
+        passing = active[~self._has_settled(level, active) & ~self._is_due(level, active)]
+        if passing.shape[0] == 0 or self._residents.tiles.n_columns == 0:
             return level
         level.is_open[passing] = False
+        start = Level.gathered([(level, passing)])
+        return level.with_nodes(self._grow_down(tree, start, draft))
+
+    def _grow_down(self, tree: TreeContext, level: Level, draft: Draft) -> I64:
+        """Grow nodes over owned features until they are due; returns those, as rows of a level."""
+        small = max(_SMALL_NODE, self._n_rows // _SMALL_SHARE)
+        given = self._residents, self._limits, draft
         with self._timings.stage("subtrees"):
-            start = Level.gathered([(level, passing)])
-            found = grow_subtrees(tree, start, self._residents, self._limits, draft, start.due_rows.copy())
-        return level.with_nodes(found)
+            # All threads together on one node, until nodes are small enough for one thread each.
+            is_small = level.n_rows <= small
+            large = level.only(~is_small)
+            met = grow_subtrees(tree, large, *given, np.maximum(large.due_rows, small), shared=True)
+            level = level.only(is_small).with_nodes(met)
+            is_due = self._is_due(level, np.arange(len(level)))
+            rest = level.only(~is_due)
+            met = grow_subtrees(tree, rest, *given, rest.due_rows.copy(), shared=False)
+            return level.only(is_due).with_nodes(met).nodes
 
     def _finish(self, tree: TreeContext, level: Level, draft: Draft) -> None:
         """Grow the nodes that waited: nothing is left to decide."""
         if len(level) == 0 or self._residents.tiles.n_columns == 0:
             return
         if self._reducer.is_local:
-            with self._timings.stage("subtrees"):
-                to_the_end = np.zeros(len(level), dtype=np.int64)
-                grow_subtrees(tree, level, self._residents, self._limits, draft, to_the_end)
+            level.due_rows[:] = 0
+            self._grow_down(tree, level, draft)
             return
         below: Level | None = level
         while below is not None:

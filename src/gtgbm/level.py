@@ -118,11 +118,20 @@ class Level:
         left[:, 6:] = left_stats[:, 1:]
         return Level(table, self._cells, self.step + 1)
 
+    def only(self, nodes: Bool) -> Level:
+        """Keep some nodes, without parents or siblings."""
+        return Level.gathered([(self, np.flatnonzero(nodes))])
+
     def with_nodes(self, nodes: I64) -> Level:
         """Append nodes without parents or siblings; columns as in `node_table`."""
         level = Level(np.concatenate([self._table, nodes]), self._cells, self.step)
         level.is_open[: len(self)] = self.is_open
         return level
+
+    @property
+    def nodes(self) -> I64:
+        """All nodes, as `with_nodes` takes them."""
+        return self._table
 
     def __len__(self) -> int:
         """Return the number of nodes."""
@@ -202,7 +211,7 @@ class TreeContext:
 
 @dataclass(frozen=True)
 class TreeLimits:
-    """When a node is not split.
+    """When a node is not split, and when it is not searched for new features.
 
     Attributes
     ----------
@@ -211,11 +220,15 @@ class TreeLimits:
     min_leaf : int
         Fewest rows of a leaf.
     max_depth : int or None
+    revisit_share : float
+        Where a node found nothing to buy, a node below it looks again once it has at most this share of its
+        rows; 1: every node looks.
     """
 
     min_node_rows: float
     min_leaf: int
     max_depth: int | None
+    revisit_share: float
 
     @property
     def fewest_rows(self) -> int:

@@ -87,6 +87,13 @@ class ResidentColumns:
         row, code = self._category(feature)
         self.tiles.category_use[row, code] = OWNED
 
+    def described(self, feature: int) -> tuple[int, float | None]:
+        """Column of an owned feature, and its category if it is one."""
+        column, position = int(self._column[feature]), int(self._position[feature])
+        if self.tiles.use[position] != CATEGORICAL:
+            return column, None
+        return column, float(self._thresholds[position, self._category(feature)[1]])
+
     def measure(self, tree: TreeContext, level: Level, nodes: I64, feature: int) -> Splits:
         """Best splits of one owned feature at some nodes."""
         position = int(self._position[feature])

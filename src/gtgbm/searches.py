@@ -26,11 +26,6 @@ class Search(Protocol):
         """Columns of the table; features beyond are categories, which are no search's business."""
         ...
 
-    @property
-    def revisit_share(self) -> float:
-        """A node is searched if it has at most this share of the rows of the last node searched above it."""
-        ...
-
     def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
         """Prepare for a tree."""
         ...
@@ -74,8 +69,6 @@ class ExhaustiveSearch:
         The columns of numbers.
     """
 
-    revisit_share = 1.0
-
     def __init__(self, columns: Columns, searched: I64, reducer: Reducer, timings: Timings) -> None:
         self.n_columns = columns.n_columns
         self._columns = columns
@@ -90,6 +83,7 @@ class ExhaustiveSearch:
         self._position: I64 = np.full(columns.n_columns, -1, dtype=np.int64)
         self._position[dense] = np.arange(dense.shape[0])
         self._histograms = LevelHistograms(self._tiles, reducer)
+        self._n_left = searched.shape[0]
 
     def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
         """Forget the last tree."""
@@ -97,18 +91,20 @@ class ExhaustiveSearch:
         self._histograms.start_tree()
 
     def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
-        """Say yes: what cannot be bought is known exactly, without a search."""
+        """Say yes while there are features left: what cannot be bought is known without a search."""
         del level, costs
-        return np.ones(nodes.shape[0], dtype=np.bool_)
+        return np.full(nodes.shape[0], self._n_left > 0, dtype=np.bool_)
 
     def propose(
         self, tree: TreeContext, level: Level, nodes: I64, floor: F64, costs: FeatureCosts
     ) -> tuple[I64, Splits]:
         """Find the best split of every feature."""
         del floor, costs
+        if self._n_left == 0 or nodes.shape[0] == 0:
+            return nodes[:0], Splits.none(0)
         with self._timings.stage("search"):
             best = self._histograms.best_splits(tree, level, nodes)[1]
-            if self._sparse is not None and nodes.shape[0]:
+            if self._sparse is not None:
                 sparse = self._sparse.best_splits(tree, level, nodes)
                 # Of equals the first column, however it is stored.
                 wins = (sparse.gain > best.gain) | (
@@ -119,6 +115,7 @@ class ExhaustiveSearch:
 
     def take_column(self, feature: int) -> tuple[U8, int, F64]:
         """Codes, number of bins and thresholds of a feature, which is skipped from now on."""
+        self._n_left -= 1
         position = int(self._position[feature])
         if position >= 0:
             self._tiles.use[position] = SKIPPED

@@ -21,6 +21,8 @@ def grow_subtrees(
     limits: TreeLimits,
     draft: Draft,
     stop_rows: I64,
+    *,
+    shared: bool,
 ) -> I64:
     """Grow the subtrees of all nodes of a level over owned features.
 
@@ -28,6 +30,8 @@ def grow_subtrees(
     ----------
     stop_rows : ndarray of int64, shape (nodes,)
         Nodes below with at most so many rows are left as they are.
+    shared : bool
+        Whether all threads work on one subtree after the other, or each on subtrees of its own.
 
     Returns
     -------
@@ -35,6 +39,9 @@ def grow_subtrees(
         Rows of a `Level`: the nodes left as they are.
     """
     tiles = residents.tiles
+    if len(level) == 0:
+        none = np.empty(0, dtype=np.int64)
+        return node_table(none, none, none, none, none, none, np.empty((0, 2), dtype=np.int64))
     # A binary tree of k leaves has 2 k - 1 nodes.
     room = np.maximum(2 * (level.size // tree.min_leaf) - 1, 1)
     first = np.concatenate([[0], np.cumsum(room)])
@@ -44,6 +51,7 @@ def grow_subtrees(
     _core.grow_subtrees(
         tree.pool,
         tiles.codes,
+        tiles.widths,
         tiles.n_bins,
         tiles.use,
         tiles.category_row,
@@ -65,6 +73,7 @@ def grow_subtrees(
         nodes,
         gain,
         n_nodes,
+        shared,
     )
     # A subtree's first node has its number already; the others are numbered subtree by subtree.
     local = np.arange(n_nodes.sum()) - np.repeat(np.cumsum(n_nodes) - n_nodes, n_nodes)
@@ -78,9 +87,10 @@ def grow_subtrees(
     position, bins, side = used[split, :3].astype(np.int32).T
     rules = residents.rules(tiles.feature_of(position, bins), bins)
     draft.add_splits(number[split], rules, side, gain[place[split]], base[split] + used[split, 3])
-    stop = np.repeat(stop_rows, n_nodes)
-    left_open = np.flatnonzero((used[:, 3] < 0) & (used[:, 5] - used[:, 4] <= stop))
+    is_leaf, size = used[:, 3] < 0, used[:, 5] - used[:, 4]
+    left_open = np.flatnonzero(is_leaf & (size <= np.repeat(stop_rows, n_nodes)))
     begin, end, total, depth = used[left_open, 4:].T
+    due_rows = np.repeat(level.due_rows, n_nodes)[left_open]
     squares = np.empty((left_open.shape[0], 2), dtype=np.int64)
     _core.cell_squares(order.cells, begin.copy(), end.copy(), tree.cells.count_bits, squares)
-    return node_table(begin, end, number[left_open], depth, stop[left_open], total, squares)
+    return node_table(begin, end, number[left_open], depth, due_rows, total, squares)

@@ -47,6 +47,7 @@ class Settings:
     min_node_fraction: float
     min_samples_leaf: int | None
     max_depth: int | None
+    revisit_share: float
     search: SearchName
     group_tests: GroupTestSettings
     test_rows: int | None
@@ -64,7 +65,7 @@ class Settings:
         min_leaf = self.min_samples_leaf
         if min_leaf is None:
             min_leaf = max(1, math.ceil(min_node_rows / 4))
-        return TreeLimits(min_node_rows, min_leaf, self.max_depth)
+        return TreeLimits(min_node_rows, min_leaf, self.max_depth, self.revisit_share)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gtgbm.arrays import CELLS, F64, I64, U8, Table
+from gtgbm.arrays import CELLS, F64, I64, U8
+from gtgbm.data.input import AnyTable, issparse
 
 _CODES = CELLS - 1
 """Codes of one column: the last cell of a histogram is for missing numbers."""
@@ -42,7 +43,7 @@ class CategoryColumn:
 
 
 def encode_categories(
-    table: Table, columns: Sequence[int], fewest_rows: int, first_feature: int
+    table: AnyTable, columns: Sequence[int], fewest_rows: int, first_feature: int
 ) -> list[CategoryColumn]:
     """Encode the categorical columns of a table.
 
@@ -56,7 +57,8 @@ def encode_categories(
     """
     found: list[CategoryColumn] = []
     for column in columns:
-        categories, which, counts = _distinct(np.asarray(table[:, column], dtype=np.float64))
+        values = table[:, [column]].toarray()[:, 0] if issparse(table) else table[:, column]
+        categories, which, counts = _distinct(np.asarray(values, dtype=np.float64))
         kept = np.flatnonzero(counts >= fewest_rows)
         for first in range(0, max(kept.shape[0], 1), _CODES - 1):
             chunk = kept[first : first + _CODES - 1]

@@ -41,6 +41,7 @@ class Tiles:
         tiles.n_columns = c
         tiles._feature[:c], tiles._use[:c] = features, use
         tiles._n_bins[:c] = encode(features, tiles._codes)
+        tiles._n_codes[:c] = CELLS
         return tiles
 
     def __init__(self, n_rows: int, capacity: int = LANES) -> None:
@@ -51,6 +52,7 @@ class Tiles:
         self._feature: I64 = np.zeros(n_tiles * LANES, dtype=np.int64)
         self._use: U8 = np.zeros(n_tiles * LANES, dtype=np.uint8)
         self._category_row: I32 = np.full(n_tiles * LANES, -1, dtype=np.int32)
+        self._n_codes: I64 = np.full(n_tiles * LANES, 1, dtype=np.int64)
         self.category_use: U8 = np.zeros((0, CELLS), dtype=np.uint8)
         self.n_columns = 0
 
@@ -79,6 +81,12 @@ class Tiles:
         """Row of `category_use` of each categorical column, shape (n_columns,)."""
         return self._category_row[: self.n_columns]
 
+    @property
+    def widths(self) -> I64:
+        """Cells that a histogram of each tile needs per column: as many as its widest column has codes."""
+        widths = self._n_codes[: self.n_tiles * LANES].reshape(-1, LANES).max(axis=1)
+        return np.asarray(widths, dtype=np.int64)
+
     def column(self, position: int) -> U8:
         """Codes of the column at a position, a strided view of shape (n,)."""
         return self._codes[position // LANES, :, position % LANES]
@@ -89,13 +97,14 @@ class Tiles:
         if position == self._n_bins.shape[0]:
             self._codes, self._n_bins = _doubled(self._codes), _doubled(self._n_bins)
             self._feature, self._use = _doubled(self._feature), _doubled(self._use)
-            self._category_row = _doubled(self._category_row)
+            self._category_row, self._n_codes = _doubled(self._category_row), _doubled(self._n_codes)
         self.n_columns += 1
         self._feature[position] = feature
         self._n_bins[position] = n_bins
         self._use[position] = use
         self._category_row[position] = -1
         self.column(position)[:] = codes
+        self._n_codes[position] = int(codes.max(initial=0)) + 1
         return position
 
     def append_categories(self, first_feature: int, codes: U8, use: U8) -> int:

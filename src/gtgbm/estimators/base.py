@@ -12,18 +12,17 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gtgbm import _core
 from gtgbm.arrays import F64, I64, Bool, Table
 from gtgbm.boosting import Callback, Validation
-from gtgbm.data.input import as_table, check_table
+from gtgbm.data.input import AnyTable, as_table
 from gtgbm.estimators import parameters as check
-from gtgbm.estimators.threads import make_pool
+from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.feature_costs import PenaltyScale
+from gtgbm.forest import Forest
 from gtgbm.group_tests import GroupTestSettings
 from gtgbm.losses import Loss
 from gtgbm.progress import ProgressBar
 from gtgbm.training import SearchName, Settings, train
-from gtgbm.tree import predict_scores
 
 _MIN_TEST_ROWS = 100
 """Nodes with fewer test rows propose only noise (docs/group-testing.md)."""
@@ -31,6 +30,14 @@ _CHANCE_GAIN = 4.0
 """What a useless feature's best split gains by chance, in residual variances (docs/group-testing.md)."""
 _TEST_ROWS = (1000, 2000)
 """Fewest and most rows an automatic group test looks at (docs/group-testing.md)."""
+
+
+REVISIT_SHARE = 0.5
+"""GT-GBM looks for new features at a node once it has half the rows of the last node that looked and found
+nothing: faster, and the features it buys are worth more (docs/group-testing.md)."""
+
+INPUT: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": "numeric", "ensure_all_finite": False}
+"""What scikit-learn's validation lets through: we take all of it."""
 
 
 class BaseGTGBM(SelectorMixin, BaseEstimator):
@@ -43,6 +50,9 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     failure_probability: Any = 0.1
     test_rows: Any = "auto"
 
+    # Every node looks for new features, as in the paper.
+    _revisit_share = 1.0
+
     # Parameters of every subclass.
     n_estimators: Any
     learning_rate: Any
@@ -54,6 +64,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     loss: Any
     init: Any
     max_bins: Any
+    categorical_features: Any
     random_state: Any
     n_jobs: Any
     verbose: Any
@@ -66,9 +77,10 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             setattr(self, name, values[name])
 
     def __sklearn_tags__(self) -> Any:
-        """Missing values are welcome; sparse tables not yet."""
+        """Missing values and sparse tables are welcome."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
     def _fit(
@@ -85,7 +97,6 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         random = check_random_state(self.random_state)
         seed = int(random.randint(np.iinfo(np.int32).max))
         table = as_table(X)
-        check_table(table, pool)
         validations = [Validation(as_table(Xv), yv) for Xv, yv in eval_set]
         if settings.early_stopping_rounds is not None and not validations:
             kept, held_out = self._hold_out(y, seed)
@@ -131,11 +142,17 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             penalty=penalty,
             penalty_scale=scale,
             n_features_to_select=check.optional_count(
-                "n_features_to_select", self.n_features_to_select, low=1, high=n_features, hint=hint
+                "n_features_to_select",
+                self.n_features_to_select,
+                low=1,
+                # A categorical column holds more features than one.
+                high=None if self.categorical_features is not None else n_features,
+                hint=hint,
             ),
             min_node_fraction=check.number("min_node_fraction", self.min_node_fraction, low=0, high=1),
             min_samples_leaf=check.optional_count("min_samples_leaf", self.min_samples_leaf, low=1),
             max_depth=check.optional_count("max_depth", self.max_depth, low=1),
+            revisit_share=1.0 if test_rows is None else self._revisit_share,
             search=cast(SearchName, name),
             group_tests=GroupTestSettings.of_paper(n_relevant, failure)
             if test_rows is None
@@ -145,6 +162,12 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             chance_gain=_CHANCE_GAIN,
             zero_start=check.option("init", self.init, ("best", "zero")) == "zero",
             max_bins=check.count("max_bins", self.max_bins, low=2, high=255),
+            categorical=check.columns(
+                "categorical_features",
+                self.categorical_features,
+                n_features,
+                getattr(self, "feature_names_in_", None),
+            ),
             early_stopping_rounds=patience,
         )
 
@@ -179,10 +202,18 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     def _keep(self, model: Any, n_features: int) -> None:
         self._start, self._outputs, self._fitted_loss = model.start, model.outputs, self.loss
         self.trees_ = model.trees
+        self._forest = Forest.of(self.trees_, self._outputs, self._start)
         self.n_leaves_ = np.array([tree.n_leaves for tree in model.trees], dtype=np.int64)
         self.selection_history_ = model.history
-        self.selected_features_ = np.array([entry.feature for entry in model.history], dtype=np.int64)
+        # A column with several categories bought is listed once.
+        columns = dict.fromkeys(entry.feature for entry in model.history)
+        self.selected_features_ = np.array(list(columns), dtype=np.int64)
         self.n_selected_features_ = len(model.history)
+        self.selected_categories_ = {
+            column: [e.category for e in model.history if e.feature == column and e.category is not None]
+            for column in columns
+            if any(e.feature == column and e.category is not None for e in model.history)
+        }
         gains = np.zeros(n_features)
         for tree in model.trees:
             used = tree.feature >= 0
@@ -198,14 +229,40 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     def _loss_name(self) -> str:
         return str(self.loss)
 
+    def __getstate__(self) -> Any:
+        """Leave out what can be packed again from the trees."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_forest"}
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        if "trees_" in state:
+            self._forest = Forest.of(self.trees_, self._outputs, self._start)
+
     def _scores(self, X: Any) -> F64:
         """Scores of rows, shape (k, n)."""
+        fitted = vars(self)
+        if "trees_" not in fitted:
+            check_is_fitted(self, "trees_")
+        # What scikit-learn would find in a plain array: it takes longer to look than a row to predict.
+        is_plain = (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and X.shape[1] == self.n_features_in_
+            and X.shape[0] > 0
+            and X.dtype.kind in "fiub"
+            and "feature_names_in_" not in fitted
+        )
+        if not is_plain:
+            X = validate_data(self, X, **INPUT, reset=False)
+        table = as_table(X) if isinstance(X, np.ndarray) else X
+        return self._forest.scores(table, pool_for_rows(self.n_jobs, table.shape[0]))
+
+    def _compact_parts(self) -> tuple[Forest, int | None, I64, NDArray[Any] | None]:
         check_is_fitted(self, "trees_")
-        X = validate_data(self, X, dtype="numeric", ensure_all_finite=False, reset=False)
-        table = as_table(X)
-        pool = make_pool(self.n_jobs)
-        check_table(table, pool)
-        return predict_scores(table, self.trees_, self._outputs, self._start, pool)
+        features = self.selected_features_
+        names = self.feature_names_in_[features] if hasattr(self, "feature_names_in_") else None
+        return self._forest.over(features), self.n_jobs, features.copy(), names
 
     def _get_support_mask(self) -> Bool:
         check_is_fitted(self, "trees_")
@@ -224,11 +281,10 @@ def pairs_of(eval_set: Any) -> list[tuple[Any, Any]]:
     return [(s[0], s[1]) for s in sets]
 
 
-def check_eval_table(estimator: BaseGTGBM, X: Any, k: int) -> Table:
+def check_eval_table(estimator: BaseGTGBM, X: Any, k: int) -> AnyTable:
     """Validate the table of the k-th eval set against the training table."""
     try:
-        table = as_table(validate_data(estimator, X, dtype="numeric", ensure_all_finite=False, reset=False))
-        check_table(table, _core.Pool(1))
+        table = as_table(validate_data(estimator, X, **INPUT, reset=False))
     except ValueError as error:
         raise ValueError(f"eval_set[{k}]: {error}") from error
     return table

@@ -14,9 +14,19 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from gtgbm.arrays import F64
 from gtgbm.boosting import Callback
 from gtgbm.estimators import parameters as check
-from gtgbm.estimators.base import BaseGTGBM, check_eval_table, check_lengths, listed, pairs_of
+from gtgbm.estimators.base import (
+    INPUT,
+    REVISIT_SHARE,
+    BaseGTGBM,
+    check_eval_table,
+    check_lengths,
+    listed,
+    pairs_of,
+)
+from gtgbm.estimators.compact import CompactClassifier
 from gtgbm.estimators.documentation import documented
-from gtgbm.losses import LogLoss, Loss, MultinomialLoss, SquaredError, softmax
+from gtgbm.estimators.outcomes import decisions, labels, probabilities
+from gtgbm.losses import LogLoss, Loss, MultinomialLoss, SquaredError
 
 
 class _Classifier(ClassifierMixin, BaseGTGBM):
@@ -25,8 +35,9 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
 
         Parameters
         ----------
-        X : array-like, shape (n, d)
-            Any float or integer dtype, either memory order; NaN is missing. Not copied.
+        X : array-like or scipy CSR or CSC matrix, shape (n, d)
+            Any float or integer dtype, either memory order; NaN is missing. A dense array is not copied, a
+            sparse one not made dense.
         y : array-like, shape (n,)
             Class labels.
         eval_set : (X, y) or list of such pairs, optional
@@ -38,7 +49,7 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         -------
         self
         """
-        X, y = validate_data(self, X, y, dtype="numeric", ensure_all_finite=False, ensure_min_samples=2)
+        X, y = validate_data(self, X, y, **INPUT, ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         loss = self._make_loss(self.classes_.shape[0])
@@ -60,10 +71,7 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         -------
         ndarray of float64, shape (n,) or (n, classes)
         """
-        scores = self._scores(X)
-        if self._fitted_loss == "squared_error":
-            return np.asarray(scores[0] - 0.5)
-        return np.asarray(scores[0] if scores.shape[0] == 1 else scores.T)
+        return decisions(self._scores(X), self._fitted_loss)
 
     def predict_proba(self, X: Any) -> F64:
         """Probability of each class.
@@ -76,15 +84,7 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         -------
         ndarray of float64, shape (n, classes)
         """
-        scores = self._scores(X)
-        if scores.shape[0] > 1:
-            return softmax(scores).T
-        if self._fitted_loss == "squared_error":
-            p = np.clip(scores[0], 0.0, 1.0)
-        else:
-            with np.errstate(over="ignore"):
-                p = 1.0 / (1.0 + np.exp(-scores[0]))
-        return np.stack([1.0 - p, p], axis=1)
+        return probabilities(self._scores(X), self._fitted_loss)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable class.
@@ -97,10 +97,17 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         -------
         ndarray, shape (n,)
         """
-        scores = self.decision_function(X)
-        chosen = (scores > 0).astype(np.int64) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        predicted: NDArray[Any] = self.classes_[chosen]
-        return predicted
+        return labels(self.decision_function(X), self.classes_)
+
+    def compact(self) -> CompactClassifier:
+        """Return a small model for serving that takes the selected columns only.
+
+        Returns
+        -------
+        CompactClassifier
+            Takes K columns, in the order of ``selected_features_``, and predicts the same bits.
+        """
+        return CompactClassifier(*self._compact_parts(), self._fitted_loss, self.classes_.copy())
 
     def _make_loss(self, n_classes: int) -> Loss:
         name = check.option("loss", self.loss, ("log_loss", "squared_error"))
@@ -134,6 +141,8 @@ _CLASSES = {"classes_": ("ndarray", "Class labels.")}
 class GTGBMClassifier(_Classifier):
     """GT-GBM: boosted trees that pick few features, found by group testing."""
 
+    _revisit_share = REVISIT_SHARE
+
     def __init__(
         self,
         *,
@@ -152,6 +161,7 @@ class GTGBMClassifier(_Classifier):
         loss: str = "log_loss",
         init: str = "best",
         max_bins: int = 255,
+        categorical_features: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -178,6 +188,7 @@ class AGBMClassifier(_Classifier):
         loss: str = "log_loss",
         init: str = "best",
         max_bins: int = 255,
+        categorical_features: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -206,6 +217,7 @@ class GBFSClassifier(_Classifier):
         loss: str = "log_loss",
         init: str = "best",
         max_bins: int = 255,
+        categorical_features: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -61,6 +61,11 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
         "'best': start from the loss's best constant; 'zero': from 0, as the paper does.",
     ),
     "max_bins": ("int", "", "Bins of a column's values, 2 to 255; missing values have one more."),
+    "categorical_features": (
+        "sequence of int, bool or str, or None",
+        "",
+        "Columns (indices, a mask, or names) whose values are categories, each category a feature of its own.",
+    ),
     "random_state": ("int, RandomState or None", "", "Seed of everything random."),
     "n_jobs": (
         "int or None",
@@ -82,15 +87,16 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
 """Type, the paper's symbol, and meaning of every parameter."""
 
 ATTRIBUTES: dict[str, tuple[str, str]] = {
-    "selected_features_": ("ndarray of int64", "Features used, in the order they were bought."),
-    "n_selected_features_": ("int", "Their number."),
+    "selected_features_": ("ndarray of int64", "Columns used, in the order they were bought."),
+    "n_selected_features_": ("int", "Features bought: columns of numbers, and categories."),
+    "selected_categories_": ("dict", "Categories bought of each categorical column, in order."),
     "feature_importances_": (
         "ndarray of float64, shape (d,)",
         "Share of each feature in the gain of all splits.",
     ),
     "selection_history_": (
         "list of HistoryEntry",
-        "What was bought when: (tree, feature, gain, price, training_loss).",
+        "What was bought when: (tree, feature, gain, price, training_loss, category).",
     ),
     "evals_result_": (
         "dict",

@@ -13,7 +13,16 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 from gtgbm.arrays import F64
 from gtgbm.boosting import Callback
 from gtgbm.estimators import parameters as check
-from gtgbm.estimators.base import BaseGTGBM, check_eval_table, check_lengths, listed, pairs_of
+from gtgbm.estimators.base import (
+    INPUT,
+    REVISIT_SHARE,
+    BaseGTGBM,
+    check_eval_table,
+    check_lengths,
+    listed,
+    pairs_of,
+)
+from gtgbm.estimators.compact import CompactRegressor
 from gtgbm.estimators.documentation import documented
 from gtgbm.losses import SquaredError
 
@@ -29,8 +38,9 @@ class _Regressor(RegressorMixin, BaseGTGBM):
 
         Parameters
         ----------
-        X : array-like, shape (n, d)
-            Any float or integer dtype, either memory order; NaN is missing. Not copied.
+        X : array-like or scipy CSR or CSC matrix, shape (n, d)
+            Any float or integer dtype, either memory order; NaN is missing. A dense array is not copied, a
+            sparse one not made dense.
         y : array-like, shape (n,)
             Targets.
         eval_set : (X, y) or list of such pairs, optional
@@ -42,9 +52,7 @@ class _Regressor(RegressorMixin, BaseGTGBM):
         -------
         self
         """
-        X, y = validate_data(
-            self, X, y, dtype="numeric", ensure_all_finite=False, ensure_min_samples=2, y_numeric=True
-        )
+        X, y = validate_data(self, X, y, **INPUT, ensure_min_samples=2, y_numeric=True)
         check.option("loss", self.loss, ("squared_error",))
         y = _target(y, "y")
         if np.all(y == y[0]):
@@ -75,6 +83,16 @@ class _Regressor(RegressorMixin, BaseGTGBM):
         scores: F64 = self._scores(X)[0]
         return scores
 
+    def compact(self) -> CompactRegressor:
+        """Return a small model for serving that takes the selected columns only.
+
+        Returns
+        -------
+        CompactRegressor
+            Takes K columns, in the order of ``selected_features_``, and predicts the same bits.
+        """
+        return CompactRegressor(*self._compact_parts())
+
 
 def _target(y: Any, name: str) -> F64:
     target: F64 = column_or_1d(check_array(y, ensure_2d=False, dtype=np.float64, input_name=name), warn=True)
@@ -92,6 +110,8 @@ def _target(y: Any, name: str) -> F64:
 @documented()
 class GTGBMRegressor(_Regressor):
     """GT-GBM: boosted trees that pick few features, found by group testing."""
+
+    _revisit_share = REVISIT_SHARE
 
     def __init__(
         self,
@@ -111,6 +131,7 @@ class GTGBMRegressor(_Regressor):
         loss: str = "squared_error",
         init: str = "best",
         max_bins: int = 255,
+        categorical_features: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -137,6 +158,7 @@ class AGBMRegressor(_Regressor):
         loss: str = "squared_error",
         init: str = "best",
         max_bins: int = 255,
+        categorical_features: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -165,6 +187,7 @@ class GBFSRegressor(_Regressor):
         loss: str = "squared_error",
         init: str = "best",
         max_bins: int = 255,
+        categorical_features: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -11,11 +11,21 @@ import joblib
 from gtgbm import _core
 
 _MANY = 1024
+_SERIAL = _core.Pool(1)
+"""Never starts a thread, so that all callers can share it."""
 
 
 def make_pool(n_jobs: Any) -> _core.Pool:
     """Make a pool for one fit or one prediction."""
     return _core.Pool(n_threads(n_jobs))
+
+
+def pool_for_rows(n_jobs: Any, n_rows: int) -> _core.Pool:
+    """Make a pool to predict some rows; for a single task, without asking the system for its cores."""
+    if n_rows <= _core.Forest.ROWS_PER_TASK:
+        _check(n_jobs)
+        return _SERIAL
+    return make_pool(n_jobs)
 
 
 def n_threads(n_jobs: Any) -> int:
@@ -25,18 +35,25 @@ def n_threads(n_jobs: Any) -> int:
     processes so that they do not crowd each other out) and no more than joblib grants inside its own threads.
     A negative number counts from the number of cores: -1 is all of them.
     """
-    wrong = (
-        f"n_jobs={n_jobs!r} is not a whole number of threads: give 1 to {_MANY}, -1 for all cores, or None"
-    )
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral)):
-        raise TypeError(wrong)
-    jobs = None if n_jobs is None else int(n_jobs)
-    if jobs is not None and (jobs == 0 or abs(jobs) > _MANY):
-        raise ValueError(wrong)
+    jobs = _check(n_jobs)
     cores = int(joblib.cpu_count())
     if jobs is None:
         return max(1, min(cores, _environment_limit(cores), int(joblib.effective_n_jobs(-1))))
     return jobs if jobs > 0 else max(1, cores + 1 + jobs)
+
+
+def _check(n_jobs: Any) -> int | None:
+    if n_jobs is None:
+        return None
+    wrong = (
+        f"n_jobs={n_jobs!r} is not a whole number of threads: give 1 to {_MANY}, -1 for all cores, or None"
+    )
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral):
+        raise TypeError(wrong)
+    jobs = int(n_jobs)
+    if jobs == 0 or abs(jobs) > _MANY:
+        raise ValueError(wrong)
+    return jobs
 
 
 def _environment_limit(default: int) -> int:

@@ -1,0 +1,196 @@
+"""Models for serving, which take the selected columns only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array
+
+from gtgbm.arrays import F64, I64
+from gtgbm.data.input import as_table
+from gtgbm.estimators.outcomes import decisions, labels, probabilities
+from gtgbm.estimators.threads import pool_for_rows
+from gtgbm.forest import Forest
+
+_SHOWN = 10
+"""Columns named in an error message."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _CompactModel:
+    """Common base; made by an estimator's ``compact()``."""
+
+    _forest: Forest
+    _n_jobs: int | None
+    features_: I64
+    feature_names_: NDArray[Any] | None
+
+    def __post_init__(self) -> None:
+        self.features_.flags.writeable = False
+        if self.feature_names_ is not None:
+            self.feature_names_.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+
+    def __repr__(self) -> str:
+        n_trees = self._forest.packed.output.shape[0]
+        return f"{type(self).__name__}(n_features_in_={self.n_features_in_}, n_trees={n_trees})"
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns the model takes."""
+        return int(self.features_.shape[0])
+
+    def _scores(self, X: Any) -> tuple[F64, bool]:
+        """Scores (k, n), and whether `X` was a single row."""
+        if type(X) is not np.ndarray or X.dtype.kind not in "fiub":
+            X = self._to_numbers(X)
+        is_row = X.ndim == 1
+        table = X[None] if is_row else X
+        if table.ndim != 2 or table.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has shape {X.shape}; {self._expected()} are needed: give (rows, {self.n_features_in_}), "
+                f"or ({self.n_features_in_},) for a single row"
+            )
+        if isinstance(table, np.ndarray):
+            table = as_table(table)
+        return self._forest.scores(table, pool_for_rows(self._n_jobs, table.shape[0])), is_row
+
+    def _to_numbers(self, X: Any) -> Any:
+        """Pick the columns of a dataframe (or the entries of one of its rows) by name; make an array."""
+        if self.feature_names_ is not None:
+            names = self.feature_names_.tolist()
+            if hasattr(X, "columns"):
+                absent = [name for name in names if name not in X.columns]
+                if absent:
+                    raise ValueError(f"X has no columns {_listed(absent)}; {self._expected()} are needed")
+                X = X[names]
+            elif hasattr(X, "keys") and set(names) <= set(X.keys()):
+                X = X[names]
+        return check_array(
+            X,
+            accept_sparse=("csr", "csc"),
+            dtype="numeric",
+            ensure_all_finite=False,
+            ensure_2d=False,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+        )
+
+    def _expected(self) -> str:
+        if self.feature_names_ is not None:
+            return f"{self.n_features_in_} columns ({_listed(self.feature_names_.tolist())})"
+        return f"{self.n_features_in_} columns ({_listed(self.features_.tolist())} of the training table)"
+
+
+class CompactRegressor(_CompactModel):
+    """A fitted regressor that takes only the columns it selected; predicts the same bits.
+
+    Every method takes ``X`` of shape (n, K): an array with the columns in the order of ``features_``, a
+    sparse matrix, or a dataframe, whose columns are picked by name if the estimator was fitted on one. A
+    single row of shape (K,) gives the result of that row, one dimension less. The model cannot be changed.
+
+    Attributes
+    ----------
+    features_ : ndarray of int64, shape (K,)
+        Columns of the training table to give, in this order: the estimator's ``selected_features_``.
+    feature_names_ : ndarray of str, shape (K,), or None
+        Their names, if the training table had any.
+    n_features_in_ : int
+        K.
+    """
+
+    def predict(self, X: Any) -> Any:
+        """Predict targets.
+
+        Parameters
+        ----------
+        X : array-like, shape (n, K) or (K,)
+
+        Returns
+        -------
+        ndarray of float64, shape (n,), or a float for a single row
+        """
+        scores, is_row = self._scores(X)
+        return scores[0, 0] if is_row else scores[0]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CompactClassifier(_CompactModel):
+    """A fitted classifier that takes only the columns it selected; predicts the same bits.
+
+    Every method takes ``X`` of shape (n, K): an array with the columns in the order of ``features_``, a
+    sparse matrix, or a dataframe, whose columns are picked by name if the estimator was fitted on one. A
+    single row of shape (K,) gives the result of that row, one dimension less. The model cannot be changed.
+
+    Attributes
+    ----------
+    features_ : ndarray of int64, shape (K,)
+        Columns of the training table to give, in this order: the estimator's ``selected_features_``.
+    feature_names_ : ndarray of str, shape (K,), or None
+        Their names, if the training table had any.
+    n_features_in_ : int
+        K.
+    classes_ : ndarray
+        Class labels.
+    """
+
+    _loss: str
+    classes_: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.classes_.flags.writeable = False
+
+    def decision_function(self, X: Any) -> Any:
+        """Scores of rows: above 0 for the second of two classes; one column per class for more.
+
+        Parameters
+        ----------
+        X : array-like, shape (n, K) or (K,)
+
+        Returns
+        -------
+        ndarray of float64, shape (n,) or (n, classes); a float or shape (classes,) for a single row
+        """
+        scores, is_row = self._scores(X)
+        decided = decisions(scores, self._loss)
+        return decided[0] if is_row else decided
+
+    def predict_proba(self, X: Any) -> F64:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, shape (n, K) or (K,)
+
+        Returns
+        -------
+        ndarray of float64, shape (n, classes), or (classes,) for a single row
+        """
+        scores, is_row = self._scores(X)
+        p = probabilities(scores, self._loss)
+        return np.asarray(p[0]) if is_row else p
+
+    def predict(self, X: Any) -> Any:
+        """Most probable class.
+
+        Parameters
+        ----------
+        X : array-like, shape (n, K) or (K,)
+
+        Returns
+        -------
+        ndarray, shape (n,), or a label for a single row
+        """
+        scores, is_row = self._scores(X)
+        predicted = labels(decisions(scores, self._loss), self.classes_)
+        return predicted[0] if is_row else predicted
+
+
+def _listed(names: list[Any]) -> str:
+    return ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")

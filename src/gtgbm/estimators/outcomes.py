@@ -1,0 +1,38 @@
+"""From the scores of a classifier's trees to decisions, probabilities and labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtgbm.arrays import F64
+from gtgbm.losses import softmax
+
+
+def decisions(scores: F64, loss: str) -> F64:
+    """Scores (k, n) as (n,), above 0 for the second of two classes, or (n, k), one column per class."""
+    if loss == "squared_error":
+        return np.asarray(scores[0] - 0.5)
+    return scores[0] if scores.shape[0] == 1 else scores.T
+
+
+def probabilities(scores: F64, loss: str) -> F64:
+    """Probability of each class, shape (n, classes), of scores (k, n)."""
+    if scores.shape[0] > 1:
+        return softmax(scores).T
+    if loss == "squared_error":
+        p = np.clip(scores[0], 0.0, 1.0)
+    else:
+        with np.errstate(over="ignore"):
+            p = 1.0 / (1.0 + np.exp(-scores[0]))
+    both = np.empty((p.shape[0], 2))
+    both[:, 0], both[:, 1] = 1.0 - p, p
+    return both
+
+
+def labels(decided: F64, classes: NDArray[Any]) -> NDArray[Any]:
+    """Most probable class (n,) of decisions (n,) or (n, classes)."""
+    chosen = (decided > 0).astype(np.int64) if decided.ndim == 1 else np.argmax(decided, axis=1)
+    return np.asarray(classes[chosen])
