@@ -29,6 +29,7 @@ struct Split {
     double gain = -std::numeric_limits<double>::infinity();  // in squared fixed-point units
     int32_t bin = -1;                                        // rows with code <= bin go left
     int32_t missing_side = kMissingUnseen;
+    int64_t left = 0;  // cell sum of the left side
 };
 
 // Keeps the best threshold seen. Scores are compared as fractions, which spares a division per bin.
@@ -53,6 +54,7 @@ class BestThreshold {
             best_denominator_ = denominator;
             bin_ = bin;
             side_ = side;
+            left_ = left;
         }
     }
 
@@ -61,7 +63,7 @@ class BestThreshold {
     // SSE(node) - SSE(left) - SSE(right) = (G_left n - G n_left)^2 / (n n_left n_right)
     Split split() const {
         if (bin_ < 0) return {};
-        return {best_numerator_ / best_denominator_ / n_, bin_, side_};
+        return {best_numerator_ / best_denominator_ / n_, bin_, side_, left_};
     }
 
   private:
@@ -71,6 +73,7 @@ class BestThreshold {
     double best_numerator_ = 0.0, best_denominator_ = 1.0;
     int32_t bin_ = -1;
     MissingSide side_ = kMissingUnseen;
+    int64_t left_ = 0;
 };
 
 // The best split of one column at one node. Empty cells give the partition of the cell before them, so they

@@ -126,25 +126,6 @@ nb::tuple pack_cells(Pool& pool, Array<const double, 1> residuals, double centre
     return nb::make_tuple(sums.cells, sums.squares_high, sums.squares_low);
 }
 
-void cell_squares(Array<const int64_t, 1> cells, Array<const int64_t, 1> begin, Array<const int64_t, 1> end,
-                  int count_bits, Array<int64_t, 2> out) {
-    require(end.shape(0) == begin.shape(0) && out.shape(0) == begin.shape(0) && out.shape(1) == 2,
-            "cell_squares: out must have shape (nodes, 2)");
-    for (size_t k = 0; k < begin.shape(0); ++k) {
-        require(0 <= begin.data()[k] && begin.data()[k] <= end.data()[k] &&
-                    end.data()[k] <= static_cast<int64_t>(cells.shape(0)),
-                "cell_squares: range outside the cells");
-        int64_t high = 0, low = 0;
-        for (int64_t i = begin.data()[k]; i < end.data()[k]; ++i) {
-            const int64_t q = cells.data()[i] >> count_bits;
-            high += (q * q) >> 32;
-            low += (q * q) & 0xffffffff;
-        }
-        out.data()[2 * k] = high;
-        out.data()[2 * k + 1] = low;
-    }
-}
-
 void leaf_sums(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1> begin,
                Array<const int64_t, 1> end, Array<const double, 1> values, double scale,
                Array<int64_t, 1> out) {

@@ -20,10 +20,6 @@ nb::tuple min_max(Pool& pool, Array<const double, 1> values);
 nb::tuple pack_cells(Pool& pool, Array<const double, 1> residuals, double centre, double scale,
                      int count_bits, Array<int64_t, 1> cells);
 
-// Sums of squared fixed-point gradients (high, low; see pack_cells) of ranges of cells, shape (nodes, 2).
-void cell_squares(Array<const int64_t, 1> cells, Array<const int64_t, 1> begin, Array<const int64_t, 1> end,
-                  int count_bits, Array<int64_t, 2> out);
-
 // Per leaf [begin, end) of `rows`: sums of round(values[row] * scale).
 void leaf_sums(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1> begin,
                Array<const int64_t, 1> end, Array<const double, 1> values, double scale,

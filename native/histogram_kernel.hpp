@@ -21,4 +21,10 @@ inline void add_rows(const uint8_t* codes, const Row* rows, const int64_t* cells
     }
 }
 
+// ordered[i] = cells[rows[i]]: cells by row become cells in the order of rows.
+inline void order_cells(const int32_t* rows, const int64_t* cells, int64_t begin, int64_t end,
+                        int64_t* ordered) {
+    for (int64_t i = begin; i < end; ++i) ordered[i] = cells[rows[i]];
+}
+
 }  // namespace gtgbm

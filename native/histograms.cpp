@@ -64,10 +64,11 @@ ScannedColumns scanned_columns(const Array<const int32_t, 1>& n_bins, const Arra
 void build_histograms(Pool& pool, Array<const uint8_t, 3> codes, Array<const int32_t, 1> rows,
                       Array<const int64_t, 1> cells, Array<const int64_t, 1> begin,
                       Array<const int64_t, 1> end, Array<const int64_t, 1> slot, int64_t first_tile,
-                      int64_t last_tile, Array<int64_t, 4> hist) {
+                      int64_t last_tile, Array<int64_t, 1> ordered, Array<int64_t, 4> hist) {
     const int64_t n = static_cast<int64_t>(codes.shape(1)), jobs = static_cast<int64_t>(begin.shape(0));
     const int64_t tiles = last_tile - first_tile, slot_size = static_cast<int64_t>(hist.shape(1)) * kTile;
-    require_ranges(begin, end, rows.shape(0), cells.shape(0));
+    require_ranges(begin, end, rows.shape(0), ordered.shape(0));
+    require(cells.shape(0) == codes.shape(1), "build_histograms: one cell per row of the table");
     require_hist(hist, last_tile);
     require_below(slot, static_cast<int64_t>(hist.shape(0)), "build_histograms: slot out of range");
     require(slot.shape(0) == begin.shape(0), "build_histograms: one slot per job");
@@ -90,14 +91,19 @@ void build_histograms(Pool& pool, Array<const uint8_t, 3> codes, Array<const int
     const auto in_place = [&](int64_t job, int64_t tile) {
         return hist.data() + slot.data()[job] * slot_size + tile * kTile;
     };
+    // Cells in the order of the rows: every tile reads them.
+    pool.run(n_chunks, total_rows(begin, end) * 2, [&](int64_t task, int) {
+        const Chunk& chunk = chunks[static_cast<size_t>(task)];
+        order_cells(rows.data(), cells.data(), chunk.begin, chunk.end, ordered.data());
+    });
     pool.run(tiles * n_chunks, total_rows(begin, end) * tiles * 4, [&](int64_t task, int) {
         const int64_t tile = first_tile + task / n_chunks;
         const Chunk& chunk = chunks[static_cast<size_t>(task % n_chunks)];
         int64_t* out = chunk.beside < 0 ? in_place(chunk.job, tile)
                                         : beside.data() + (chunk.beside * tiles + tile - first_tile) * kTile;
         if (chunk.beside < 0) std::memset(out, 0, kTile * sizeof(int64_t));
-        add_rows<kLanes>(codes.data() + tile * n * kLanes, rows.data(), cells.data(), chunk.begin, chunk.end,
-                         kCells, out);
+        add_rows<kLanes>(codes.data() + tile * n * kLanes, rows.data(), ordered.data(), chunk.begin,
+                         chunk.end, kCells, out);
     });
     if (extra == 0) return;
     pool.run(tiles, extra * tiles * kTile, [&](int64_t tile, int) {
@@ -179,16 +185,21 @@ void build_pair_histograms(Pool& pool, Array<const uint8_t, 2> codes, Array<cons
                            Array<const int32_t, 1> rows, Array<const int64_t, 1> cells,
                            Array<const int64_t, 1> begin, Array<const int64_t, 1> end,
                            Array<int64_t, 2> hist) {
-    require_ranges(begin, end, rows.shape(0), cells.shape(0));
+    require_ranges(begin, end, rows.shape(0), rows.shape(0));
+    require(cells.shape(0) == codes.shape(1), "build_pair_histograms: one cell per row of the table");
     require(column.shape(0) == begin.shape(0) && hist.shape(0) == begin.shape(0) && hist.shape(1) == kCells,
             "build_pair_histograms: hist must have shape (pairs, 256)");
     require_below(column, static_cast<int64_t>(codes.shape(0)), "build_pair_histograms: column out of range");
     require(rows.shape(0) <= codes.shape(1), "build_pair_histograms: more rows than codes");
-    pool.run(static_cast<int64_t>(begin.shape(0)), total_rows(begin, end) * 3, [&](int64_t pair, int) {
+    const int64_t pairs = static_cast<int64_t>(column.shape(0));
+    pool.run(pairs, total_rows(begin, end) * 2, [&](int64_t pair, int) {
         int64_t* out = hist.data() + pair * kCells;
         std::memset(out, 0, kCells * sizeof(int64_t));
-        add_rows<1>(codes.data() + column.data()[pair] * static_cast<int64_t>(codes.shape(1)), rows.data(),
-                    cells.data(), begin.data()[pair], end.data()[pair], kCells, out);
+        const uint8_t* code = codes.data() + column.data()[pair] * static_cast<int64_t>(codes.shape(1));
+        for (int64_t i = begin.data()[pair]; i < end.data()[pair]; ++i) {
+            const int32_t row = rows.data()[i];
+            out[code[row]] += cells.data()[row];
+        }
     });
 }
 

@@ -10,10 +10,11 @@ namespace gtgbm {
 // For job k: hist[slot[k]][t] over rows[begin[k] .. end[k]) for tiles first_tile <= t < last_tile.
 void build_histograms(Pool& pool, Array<const uint8_t, 3> codes,  // in  (tiles, n, 8)
                       Array<const int32_t, 1> rows,               // in  row ids, node after node
-                      Array<const int64_t, 1> cells,              // in  packed gradients in the order of rows
+                      Array<const int64_t, 1> cells,              // in  packed gradients by row
                       Array<const int64_t, 1> begin, Array<const int64_t, 1> end,
                       Array<const int64_t, 1> slot, int64_t first_tile, int64_t last_tile,
-                      Array<int64_t, 4> hist);  // out (slots, tiles, 8, 256)
+                      Array<int64_t, 1> ordered,  // scratch as long as rows
+                      Array<int64_t, 4> hist);    // out (slots, tiles, 8, 256)
 
 // hist[slot[k]] = parents[parent[k]] - hist[sibling[k]] for the first n_cells cells; one row per histogram.
 void subtract_histograms(Pool& pool, Array<const int64_t, 2> parents, Array<const int64_t, 1> parent,

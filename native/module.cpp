@@ -54,7 +54,6 @@ NB_MODULE(_core, m) {
     m.def("min_max", &min_max, nb::arg(), nb::arg().noconvert());
     m.def("pack_cells", &pack_cells, nb::arg(), nb::arg().noconvert(), nb::arg(), nb::arg(), nb::arg(),
           nb::arg().noconvert());
-    kernel(m, "cell_squares", &cell_squares);
     kernel(m, "leaf_sums", &leaf_sums);
     kernel(m, "add_to_leaves", &add_to_leaves);
     kernel(m, "build_histograms", &build_histograms);
@@ -63,6 +62,7 @@ NB_MODULE(_core, m) {
     kernel(m, "build_pair_histograms", &build_pair_histograms);
     kernel(m, "scan_pair_histograms", &scan_pair_histograms);
     kernel(m, "partition_rows", &partition_rows);
+    kernel(m, "node_sums", &node_sums);
     kernel(m, "sampled_rows", &sampled_rows);
     kernel(m, "grow_subtrees", &grow_subtrees);
     kernel(m, "find_sparse_thresholds", &find_sparse_thresholds);

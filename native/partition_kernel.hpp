@@ -29,59 +29,41 @@ class SideRule {
     bool inverted_, missing_left_;
 };
 
-struct LeftSide {
-    int64_t rows = 0;
-    int64_t cells = 0;                          // cell sum
-    int64_t squares_high = 0, squares_low = 0;  // of fixed-point gradients; see pack_cells
-};
-
-// Stable. Left rows are written from rows_left on, which may be where they are read from; right rows to
-// rows_right. Both get every row, the one after its end being overwritten by the next: no branches.
-template <bool WithSquares>
-inline LeftSide split_range(const uint8_t* codes, SideRule rule, CellFormat format, const int32_t* rows,
-                            const int64_t* cells, int64_t count, int32_t* rows_left, int64_t* cells_left,
-                            int32_t* rows_right, int64_t* cells_right) {
-    constexpr int64_t kAhead = 24;
-    LeftSide side;
+// Stable. Left rows are written from `left` on, which may be where they are read from; right rows to `right`.
+// Both get every row, the one after its end being overwritten by the next: no branches. Returns the number of
+// left rows.
+inline int64_t split_range(const uint8_t* codes, SideRule rule, const int32_t* rows, int64_t count,
+                           int32_t* left, int32_t* right) {
+    constexpr int64_t kAhead = 32;
     int64_t to_left = 0, to_right = 0;
-    for (int64_t i = 0; i < count; ++i) {
-        if (i + kAhead < count) __builtin_prefetch(codes + int64_t{rows[i + kAhead]} * kLanes);
+    const auto put = [&](int64_t i) {
         const int32_t row = rows[i];
-        const int64_t cell = cells[i];
-        const bool left = rule.left(codes[int64_t{row} * kLanes]);
-        rows_left[to_left] = row;
-        cells_left[to_left] = cell;
-        rows_right[to_right] = row;
-        cells_right[to_right] = cell;
-        to_left += left;
-        to_right += !left;
-        const int64_t taken = left ? cell : 0;
-        side.cells += taken;
-        if (WithSquares) {
-            const int64_t q = format.gradient(taken);
-            side.squares_high += (q * q) >> 32;
-            side.squares_low += (q * q) & 0xffffffff;
-        }
+        const bool goes_left = rule.left(codes[int64_t{row} * kLanes]);
+        left[to_left] = row;
+        right[to_right] = row;
+        to_left += goes_left;
+        to_right += !goes_left;
+    };
+    int64_t i = 0;
+    for (; i + kAhead < count; ++i) {
+        __builtin_prefetch(codes + int64_t{rows[i + kAhead]} * kLanes);
+        put(i);
     }
-    side.rows = to_left;
-    return side;
+    for (; i < count; ++i) put(i);
+    return to_left;
 }
 
 // The same within one array: left rows first, then the right ones, which pass through scratch.
-template <bool WithSquares>
-inline LeftSide split_in_place(const uint8_t* codes, SideRule rule, CellFormat format, int32_t* rows,
-                               int64_t* cells, int64_t count, int32_t* row_scratch, int64_t* cell_scratch) {
-    const LeftSide side = split_range<WithSquares>(codes, rule, format, rows, cells, count, rows, cells,
-                                                   row_scratch, cell_scratch);
-    std::copy_n(row_scratch, count - side.rows, rows + side.rows);
-    std::copy_n(cell_scratch, count - side.rows, cells + side.rows);
-    return side;
+inline int64_t split_in_place(const uint8_t* codes, SideRule rule, int32_t* rows, int64_t count,
+                              int32_t* scratch) {
+    const int64_t left = split_range(codes, rule, rows, count, rows, scratch);
+    std::copy_n(scratch, count - left, rows + left);
+    return left;
 }
 
-// The same for a long range, divided among threads. Scratch is as long as the range, twice.
-LeftSide split_shared(Pool& pool, const uint8_t* codes, SideRule rule, CellFormat format, int32_t* rows,
-                      int64_t* cells, int64_t count, int32_t* row_scratch, int32_t* more_row_scratch,
-                      int64_t* cell_scratch, int64_t* more_cell_scratch);
+// The same for a long range, divided among threads; two pieces of scratch as long as the range.
+int64_t split_shared(Pool& pool, const uint8_t* codes, SideRule rule, int32_t* rows, int64_t count,
+                     int32_t* scratch, int32_t* more_scratch);
 
 constexpr int64_t kPartitionChunk = 16384;  // rows of one thread's share; shorter ranges are not divided
 

@@ -23,6 +23,7 @@ struct ScannedColumns {
 struct Found {
     double gain = -std::numeric_limits<double>::infinity();
     int32_t column = -1, bin = -1, missing_side = kMissingUnseen;
+    int64_t left = 0;  // cell sum of the left side
 
     // Ties to what was found first.
     void offer(const Split& split, int32_t in_column) {
@@ -31,6 +32,7 @@ struct Found {
             column = in_column;
             bin = split.bin;
             missing_side = split.missing_side;
+            left = split.left;
         }
     }
     void offer(const Found& other) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <stdexcept>
 #include <vector>
 
 #include "cells.hpp"
@@ -30,7 +31,8 @@ struct Forest {
     int64_t fewest_rows, min_leaf, max_depth;
     int64_t n_rows;
     int32_t *rows, *row_scratch;
-    int64_t *cells, *cell_scratch;
+    const int64_t* cells;
+    int64_t* ordered;
 };
 
 // Grows one subtree, depth first; lives as long as a worker, for its buffers.
@@ -91,15 +93,17 @@ class Grower {
         const uint8_t* code = forest_.codes + found.column / kLanes * forest_.n_codes_rows * int64_t{kLanes} +
                               found.column % kLanes;
         const SideRule rule(found.bin, is_category, found.missing_side == kMissingLeft);
-        const LeftSide left = partition(code, rule, begin, end - begin);
+        const int64_t left = partition(code, rule, begin, end - begin);
+        if (left != forest_.format.count(found.left))
+            throw std::logic_error("grow_subtrees: rows went astray");
         int64_t* node = entry(at.node);
         node[kColumn] = found.column;
         node[kBin] = found.bin;
         node[kSide] = found.missing_side;
         node[kLeft] = count_;
         gain_[at.node] = found.gain;
-        add_leaf(begin, begin + left.rows, left.cells, at.depth + 1);
-        add_leaf(begin + left.rows, end, total - left.cells, at.depth + 1);
+        add_leaf(begin, begin + left, found.left, at.depth + 1);
+        add_leaf(begin + left, end, total - found.left, at.depth + 1);
         descend(node[kLeft], at);
         return true;
     }
@@ -144,15 +148,11 @@ class Grower {
         return best.owned;
     }
 
-    LeftSide partition(const uint8_t* code, SideRule rule, int64_t begin, int64_t count) {
-        int32_t* rows = forest_.rows + begin;
-        int64_t* cells = forest_.cells + begin;
-        if (pool_ != nullptr && count > kPartitionChunk)
-            return split_shared(*pool_, code, rule, forest_.format, rows, cells, count,
-                                forest_.row_scratch + begin, forest_.row_scratch + forest_.n_rows + begin,
-                                forest_.cell_scratch + begin, forest_.cell_scratch + forest_.n_rows + begin);
-        return split_in_place<false>(code, rule, forest_.format, rows, cells, count,
-                                     forest_.row_scratch + begin, forest_.cell_scratch + begin);
+    int64_t partition(const uint8_t* code, SideRule rule, int64_t begin, int64_t count) {
+        int32_t *rows = forest_.rows + begin, *scratch = forest_.row_scratch + begin;
+        return pool_ != nullptr && count > kPartitionChunk
+                   ? split_shared(*pool_, code, rule, rows, count, scratch, scratch + forest_.n_rows)
+                   : split_in_place(code, rule, rows, count, scratch);
     }
 
     // Long ranges are cut into as many parts as there are threads, each with a histogram of its own.
@@ -162,12 +162,15 @@ class Grower {
         const auto edge = [&](int64_t part) { return begin + (end - begin) * part / parts; };
         std::vector<size_t> used = {hist};
         while (static_cast<int64_t>(used.size()) < parts) used.push_back(take_buffer());
+        run(parts, end - begin, [&](int64_t part) {
+            order_cells(forest_.rows, forest_.cells, edge(part), edge(part + 1), forest_.ordered);
+        });
         for (const size_t one : used) std::fill(buffers_[one].begin(), buffers_[one].end(), int64_t{0});
         run(forest_.n_tiles * parts, (end - begin) * forest_.n_tiles * 4, [&](int64_t task) {
             const int64_t tile = task / parts, part = task % parts;
             add_rows<kLanes>(
-                forest_.codes + tile * forest_.n_codes_rows * kLanes, forest_.rows, forest_.cells, edge(part),
-                edge(part + 1), static_cast<int>(forest_.widths[tile]),
+                forest_.codes + tile * forest_.n_codes_rows * kLanes, forest_.rows, forest_.ordered,
+                edge(part), edge(part + 1), static_cast<int>(forest_.widths[tile]),
                 buffers_[used[static_cast<size_t>(part)]].data() + forest_.offset[static_cast<size_t>(tile)]);
         });
         int64_t* whole = buffers_[hist].data();
@@ -213,7 +216,7 @@ void grow_subtrees(Pool& pool, Array<const uint8_t, 3> codes, Array<const int64_
                    Array<const int64_t, 1> begin, Array<const int64_t, 1> end, Array<const int64_t, 1> total,
                    Array<const int64_t, 1> depth, Array<const int64_t, 1> stop_rows, int count_bits,
                    int64_t fewest_rows, int64_t min_leaf, int64_t max_depth, Array<int32_t, 1> rows,
-                   Array<int64_t, 1> cells, Array<int32_t, 2> row_scratch, Array<int64_t, 2> cell_scratch,
+                   Array<const int64_t, 1> cells, Array<int32_t, 2> row_scratch, Array<int64_t, 1> ordered,
                    Array<const int64_t, 1> first, Array<int64_t, 2> nodes, Array<double, 1> gain,
                    Array<int64_t, 1> n_nodes, bool shared) {
     const int64_t trees = static_cast<int64_t>(begin.shape(0)), n_rows = static_cast<int64_t>(rows.shape(0));
@@ -221,9 +224,9 @@ void grow_subtrees(Pool& pool, Array<const uint8_t, 3> codes, Array<const int64_
                   columns = static_cast<int64_t>(n_bins.shape(0));
     require(codes.shape(2) == kLanes && columns <= n_tiles * kLanes && rows.shape(0) <= codes.shape(1),
             "grow_subtrees: codes must have shape (tiles, rows, 8)");
-    require(cells.shape(0) == rows.shape(0) && row_scratch.shape(0) == 2 && cell_scratch.shape(0) == 2 &&
-                row_scratch.shape(1) == rows.shape(0) && cell_scratch.shape(1) == rows.shape(0),
-            "grow_subtrees: cells and scratch must be as long as rows");
+    require(cells.shape(0) == codes.shape(1) && ordered.shape(0) == rows.shape(0) &&
+                row_scratch.shape(0) == 2 && row_scratch.shape(1) == rows.shape(0),
+            "grow_subtrees: a cell per row of the table, scratch as long as rows");
     require(end.shape(0) == begin.shape(0) && total.shape(0) == begin.shape(0) &&
                 depth.shape(0) == begin.shape(0) && stop_rows.shape(0) == begin.shape(0) &&
                 n_nodes.shape(0) == begin.shape(0) && first.shape(0) == begin.shape(0) + 1,
@@ -267,7 +270,7 @@ void grow_subtrees(Pool& pool, Array<const uint8_t, 3> codes, Array<const int64_
                         rows.data(),
                         row_scratch.data(),
                         cells.data(),
-                        cell_scratch.data()};
+                        ordered.data()};
     const auto grow = [&](Grower& grower, int64_t s) {
         const int64_t at = first.data()[s];
         n_nodes.data()[s] =

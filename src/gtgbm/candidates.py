@@ -54,7 +54,6 @@ class RowSample:
 
     def __init__(self, rows: I64, n_rows: int) -> None:
         self.rows = rows
-        self._is_all = rows.shape[0] == n_rows
         self._position: I32 = np.full(n_rows, -1, dtype=np.int32)
         self._position[rows] = np.arange(rows.shape[0], dtype=np.int32)
         self._positions: I32 = np.empty(rows.shape[0], dtype=np.int32)
@@ -62,13 +61,10 @@ class RowSample:
 
     def of(self, tree: TreeContext, level: Level, nodes: I64) -> SampledNodes:
         """Pick the sampled rows of some nodes."""
-        if self._is_all:
-            order, begin, end = tree.order, level.begin[nodes], level.end[nodes]
-            return SampledNodes(order.rows, order.cells, begin, end, level.total[nodes])
         first, total = np.empty(nodes.shape[0] + 1, dtype=np.int64), np.empty(nodes.shape[0], dtype=np.int64)
         _core.sampled_rows(
             tree.order.rows,
-            tree.order.cells,
+            tree.cells.values,
             level.begin[nodes],
             level.end[nodes],
             self._position,
@@ -77,7 +73,9 @@ class RowSample:
             first,
             total,
         )
-        return SampledNodes(self._positions, self._cells, first[:-1], first[1:], total)
+        return SampledNodes(
+            self._positions, self._cells, tree.cells.values[self.rows], first[:-1], first[1:], total
+        )
 
 
 @dataclass(frozen=True)
@@ -88,6 +86,8 @@ class SampledNodes:
     ----------
     positions : ndarray of int32, shape (m,)
     cells : ndarray of int64, shape (m,)
+    by_position : ndarray of int64, shape (sample,)
+        Cells of the whole sample.
     begin, end : ndarray of int64, shape (nodes,)
         Node k owns ``[begin[k], end[k])``.
     total : ndarray of int64, shape (nodes,)
@@ -96,6 +96,7 @@ class SampledNodes:
 
     positions: I32
     cells: I64
+    by_position: I64
     begin: I64
     end: I64
     total: I64
@@ -110,7 +111,7 @@ class SampledNodes:
         """Gain of the best split of single columns at single nodes, on the sampled rows alone."""
         k = node.shape[0]
         hist = np.empty((k, CELLS), dtype=np.int64)
-        rows = self.positions, self.cells, self.begin[node], self.end[node]
+        rows = self.positions, self.by_position, self.begin[node], self.end[node]
         _core.build_pair_histograms(tree.pool, codes, slots, *rows, hist)
         gain, bins, side = np.empty(k), np.empty(k, dtype=np.int32), np.empty(k, dtype=np.int32)
         bits, total = tree.cells.count_bits, self.total[node]

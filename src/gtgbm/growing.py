@@ -90,8 +90,7 @@ class TreeGrower:
         self._pool = pool
         self._reducer = reducer
         self._timings = timings
-        self._all_rows: I32 = np.arange(n_rows, dtype=np.int32)
-        self._order = RowOrder.of(self._all_rows.copy(), np.empty(n_rows, dtype=np.int64))
+        self._order = RowOrder.of(n_rows)
 
     def grow(self, residuals: F64) -> Grown:
         """Fit the structure of a tree to residuals by least squares.
@@ -105,7 +104,7 @@ class TreeGrower:
         """
         with self._timings.stage("residuals"):
             cells = pack(residuals, self._n_rows, self._pool, self._reducer)
-            self._order.restart(self._all_rows, cells.values)
+            self._order.start_tree()
         root_sse = float(cells.sse(np.array([cells.total]), np.array([cells.squares]))[0])
         tree = TreeContext(self._pool, cells, self._order, self._limits.min_leaf, root_sse)
         self._costs.start_tree(root_sse, cells.scale)
@@ -203,9 +202,9 @@ class TreeGrower:
             return None
         splits = choice.at(split)
         missing_left = (splits.missing_side == 1).astype(np.uint8)
-        ranges = level.begin[split], level.end[split]
-        stats = self._reducer.sum(self._residents.partition(tree, tree.order, splits, missing_left, *ranges))
-        below = level.children(split, stats, level.due_rows[split], draft.n_nodes)
+        begin, end = level.begin[split], level.end[split]
+        stats = self._residents.partition(tree, splits, missing_left, begin, end)
+        below = level.children(split, self._reducer.sum(stats), level.due_rows[split], draft.n_nodes)
         rules = self._residents.rules(splits.feature, splits.bin)
         draft.add_splits(level.number[split], rules, splits.missing_side, splits.gain, below.number[0::2])
         draft.add_nodes(below.n_rows, below.begin, below.end)

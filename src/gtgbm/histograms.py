@@ -125,12 +125,13 @@ class LevelHistograms:
             tree.pool,
             codes,
             tree.order.rows,
-            tree.order.cells,
+            tree.cells.values,
             level.begin[nodes],
             level.end[nodes],
             slots,
             tiles.start,
             tiles.stop,
+            tree.order.cells,
             hist,
         )
 
@@ -177,10 +178,8 @@ def measure_pairs(
     """
     k = nodes.shape[0]
     hist = np.empty((k, CELLS), dtype=np.int64)
-    order = tree.order
-    _core.build_pair_histograms(
-        tree.pool, codes, column, order.rows, order.cells, level.begin[nodes], level.end[nodes], hist
-    )
+    rows = tree.order.rows, tree.cells.values, level.begin[nodes], level.end[nodes]
+    _core.build_pair_histograms(tree.pool, codes, column, *rows, hist)
     reducer.sum(hist)
     gain, bins, side = np.empty(k), np.empty(k, dtype=np.int32), np.empty(k, dtype=np.int32)
     _core.scan_pair_histograms(

@@ -14,28 +14,33 @@ ALWAYS_DUE = 1 << 40
 """For `Level.due_rows`: more rows than any node has."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class RowOrder:
-    """Rows of a tree, node after node, with their cells in the same order.
+    """Rows of a tree, node after node.
 
     Splitting a node reorders its range in place, so every node owns ``[begin, end)`` for good.
+
+    Attributes
+    ----------
+    rows : ndarray of int32, shape (n,)
+    scratch : ndarray of int32, shape (2, n)
+    cells : ndarray of int64, shape (n,)
+        Scratch: cells of some nodes in the order of their rows.
     """
 
     rows: I32
+    scratch: I32
     cells: I64
-    row_scratch: I32
-    cell_scratch: I64
 
     @classmethod
-    def of(cls, rows: I32, cells: I64) -> RowOrder:
-        """Start a tree: `rows` and `cells` are taken over, not copied."""
-        n = rows.shape[0]
-        return cls(rows, cells, np.empty((2, n), dtype=np.int32), np.empty((2, n), dtype=np.int64))
+    def of(cls, n_rows: int) -> RowOrder:
+        """Make room for some rows."""
+        rows, scratch = np.empty(n_rows, dtype=np.int32), np.empty((2, n_rows), dtype=np.int32)
+        return cls(rows, scratch, np.empty(n_rows, dtype=np.int64))
 
-    def restart(self, rows: I32, cells: I64) -> None:
-        """Start the next tree, keeping the scratch space."""
-        self.rows[:] = rows
-        self.cells[:] = cells
+    def start_tree(self) -> None:
+        """Give all rows to the root."""
+        self.rows[:] = np.arange(self.rows.shape[0], dtype=np.int32)
 
 
 class Level:
@@ -101,7 +106,7 @@ class Level:
         split : ndarray of int64, shape (k,)
             The nodes that split, ascending.
         left_stats : ndarray of int64, shape (k, 4)
-            Local rows, cell sum and squares (high, low) of the left sides.
+            Rows on this machine, cell sum and squares (high, low) of the left sides.
         due_rows : ndarray of int64, shape (k,)
             What both children get.
         first_number : int
@@ -207,6 +212,13 @@ class TreeContext:
     order: RowOrder
     min_leaf: int
     root_sse: float
+
+    def sums(self, begin: I64, end: I64) -> I64:
+        """Cell sum and squares (high, low) of ranges of rows, shape (k, 3)."""
+        sums = np.empty((begin.shape[0], 3), dtype=np.int64)
+        bits = self.cells.count_bits
+        _core.node_sums(self.pool, self.order.rows, self.cells.values, begin, end, bits, sums)
+        return sums
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from gtgbm.arrays import CATEGORICAL, CELLS, F64, I32, I64, LANES, NEW, OWNED, S
 from gtgbm.data.categories import CategoryColumn
 from gtgbm.data.tiles import Tiles
 from gtgbm.histograms import LevelHistograms
-from gtgbm.level import Level, RowOrder, Splits, TreeContext
+from gtgbm.level import Level, Splits, TreeContext
 from gtgbm.reducer import Reducer
 
 
@@ -104,12 +104,16 @@ class ResidentColumns:
         splits.gain[splits.feature != feature] = 0.0
         return splits
 
-    def partition(
-        self, tree: TreeContext, order: RowOrder, splits: Splits, missing_left: U8, begin: I64, end: I64
-    ) -> I64:
-        """Send the rows of split nodes to their sides; returns statistics of the left sides, shape (k, 4)."""
-        position = self._position[splits.feature]
-        stats = np.empty((position.shape[0], 4), dtype=np.int64)
+    def partition(self, tree: TreeContext, splits: Splits, missing_left: U8, begin: I64, end: I64) -> I64:
+        """Send the rows of split nodes to their sides.
+
+        Returns
+        -------
+        ndarray of int64, shape (k, 4)
+            Rows, cell sum and squares (high, low) of the left sides.
+        """
+        position, order = self._position[splits.feature], tree.order
+        n_left = np.empty(position.shape[0], dtype=np.int64)
         _core.partition_rows(
             tree.pool,
             self.tiles.codes,
@@ -119,14 +123,12 @@ class ResidentColumns:
             missing_left,
             begin,
             end,
-            tree.cells.count_bits,
             order.rows,
-            order.cells,
-            order.row_scratch,
-            order.cell_scratch,
-            stats,
+            order.scratch,
+            n_left,
         )
-        return stats
+        sums = tree.sums(begin, begin + n_left)
+        return np.column_stack([n_left, sums])
 
     def rules(self, feature: I64, bins: I32) -> SplitRules:
         """Return splits as the tree keeps them."""

@@ -66,9 +66,9 @@ def grow_subtrees(
         tree.min_leaf,
         _NO_LIMIT if limits.max_depth is None else limits.max_depth,
         order.rows,
+        tree.cells.values,
+        order.scratch,
         order.cells,
-        order.row_scratch,
-        order.cell_scratch,
         first,
         nodes,
         gain,
@@ -91,6 +91,5 @@ def grow_subtrees(
     left_open = np.flatnonzero(is_leaf & (size <= np.repeat(stop_rows, n_nodes)))
     begin, end, total, depth = used[left_open, 4:].T
     due_rows = np.repeat(level.due_rows, n_nodes)[left_open]
-    squares = np.empty((left_open.shape[0], 2), dtype=np.int64)
-    _core.cell_squares(order.cells, begin.copy(), end.copy(), tree.cells.count_bits, squares)
+    squares = tree.sums(begin.copy(), end.copy())[:, 1:]
     return node_table(begin, end, number[left_open], depth, due_rows, total, squares)
