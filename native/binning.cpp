@@ -25,31 +25,34 @@ int64_t drop_nan(double* values, int64_t n) {
     return std::remove_if(values, values + n, [](double v) { return std::isnan(v); }) - values;
 }
 
-// Some columns of the given rows, column after column, into buffer[c * n_rows + i].
-template <class T>
-void read_block(const Table<T>& table, const int64_t* rows, int64_t n_rows, const int64_t* columns,
-                int64_t count, double* buffer) {
-    if (table.row_stride < table.column_stride) {
-        for (int64_t c = 0; c < count; ++c)
-            for (int64_t i = 0; i < n_rows; ++i) buffer[c * n_rows + i] = table.at(rows[i], columns[c]);
-        return;
-    }
-    for (int64_t i = 0; i < n_rows; ++i)
-        for (int64_t c = 0; c < count; ++c) buffer[c * n_rows + i] = table.at(rows[i], columns[c]);
-}
-
-// Calls body(column, values, worker) with the sampled values of each column, block by block.
+// Calls body(column, values, worker) with the sampled values of each column. Columns are read in groups, row
+// by row: where a table is stored by rows, one look at a row serves all of them.
 template <class T, class F>
 void for_each_sampled_column(Pool& pool, const Table<T>& table, const Array<const int64_t, 1>& rows,
                              const Array<const int64_t, 1>& columns, F&& body) {
-    const int64_t n_rows = static_cast<int64_t>(rows.shape(0)), m = static_cast<int64_t>(columns.shape(0));
-    std::vector<double> buffers(static_cast<size_t>(pool.size() * kColumnBlock * n_rows));
-    pool.run(blocks_of(m, kColumnBlock), n_rows * m * 8, [&](int64_t task, int worker) {
-        const int64_t first = task * kColumnBlock, last = std::min(first + kColumnBlock, m);
-        double* buffer = buffers.data() + worker * kColumnBlock * n_rows;
-        read_block(table, rows.data(), n_rows, columns.data() + first, last - first, buffer);
-        for (int64_t c = first; c < last; ++c) body(c, buffer + (c - first) * n_rows, worker);
-    });
+    constexpr int64_t kGroup = 64;
+    const int64_t n = static_cast<int64_t>(rows.shape(0)), m = static_cast<int64_t>(columns.shape(0));
+    const bool by_rows = table.row_stride >= table.column_stride;
+    std::vector<double> buffer(static_cast<size_t>(std::min(kGroup, m) * n));
+    for (int64_t first = 0; first < m; first += kGroup) {
+        const int64_t count = std::min(kGroup, m - first);
+        const int64_t* column = columns.data() + first;
+        if (by_rows) {
+            constexpr int64_t kRows = 128;
+            pool.run(blocks_of(n, kRows), n * count * 4, [&](int64_t task, int) {
+                for (int64_t i = task * kRows; i < std::min(n, (task + 1) * kRows); ++i)
+                    for (int64_t c = 0; c < count; ++c)
+                        buffer[static_cast<size_t>(c * n + i)] = table.at(rows.data()[i], column[c]);
+            });
+        } else {
+            pool.run(count, n * count, [&](int64_t c, int) {
+                for (int64_t i = 0; i < n; ++i)
+                    buffer[static_cast<size_t>(c * n + i)] = table.at(rows.data()[i], column[c]);
+            });
+        }
+        pool.run(count, n * count * 8,
+                 [&](int64_t c, int worker) { body(first + c, buffer.data() + c * n, worker); });
+    }
 }
 
 }  // namespace
@@ -140,9 +143,9 @@ void encode(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<con
 
 void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<const int64_t, 1> columns,
                 int levels, Array<uint8_t, 2> out) {
-    // Cut points need not be exact ranks: a few hundred values place them well enough, and sorting more
+    // Cut points need not be exact ranks: a few values for each place them well enough, and sorting more
     // would cost more than the codes themselves.
-    constexpr int64_t kSorted = 512;
+    constexpr int64_t kSorted = 512, kPerLevel = 8;
     const int64_t n = static_cast<int64_t>(rows.shape(0));
     require(levels >= 3 && levels <= kCells - 1, "rank_codes: levels must be in 3 .. 255");
     require(out.shape(0) == columns.shape(0) && out.shape(1) == rows.shape(0),
@@ -154,9 +157,9 @@ void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<co
         for_each_sampled_column(pool, table, rows, columns, [&](int64_t c, const double* values, int worker) {
             double sorted[kSorted];
             double edges[kCells];
-            const int64_t step = std::max<int64_t>(1, blocks_of(n, kSorted));
+            const int64_t step = std::max<int64_t>(1, blocks_of(n, std::min(kSorted, kPerLevel * levels)));
             int64_t taken = 0;
-            for (int64_t i = 0; i < n && taken < kSorted; i += step) sorted[taken++] = values[i];
+            for (int64_t i = 0; i < n; i += step) sorted[taken++] = values[i];
             taken = drop_nan(sorted, taken);
             std::sort(sorted, sorted + taken);
             auto& found = runs[static_cast<size_t>(worker)];

@@ -8,7 +8,7 @@
 #include "partition_kernel.hpp"
 
 namespace gtgbm {
-int64_t split_shared(Pool& pool, const uint8_t* codes, SideRule rule, int32_t* rows, int64_t count,
+int64_t split_shared(Pool& pool, const uint8_t* codes, const SideRule& rule, int32_t* rows, int64_t count,
                      int32_t* scratch, int32_t* more_scratch) {
     const int64_t n_chunks = (count + kPartitionChunk - 1) / kPartitionChunk;
     const auto length = [&](int64_t chunk) {

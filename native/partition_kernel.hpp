@@ -9,40 +9,34 @@
 
 namespace gtgbm {
 
-// Which codes go left: up to `bin` for numbers, all but `bin` for a category.
+// Which codes go left: up to `bin` for numbers, all but `bin` for a category. A table, since looking it up is
+// less work than the comparisons.
 class SideRule {
   public:
-    SideRule(int bin, bool is_category, bool missing_left)
-        : low_(static_cast<uint8_t>(is_category ? bin : 0)),
-          span_(static_cast<uint8_t>(is_category ? 0 : bin)),
-          inverted_(is_category),
-          missing_left_(missing_left) {}
-
-    bool left(uint8_t code) const {
-        // One comparison for both kinds: codes below `low` wrap around to large ones.
-        const bool inside = static_cast<uint8_t>(code - low_) <= span_;
-        return (inside != inverted_) | ((code == kMissingCell) & missing_left_);
+    SideRule(int bin, bool is_category, bool missing_left) {
+        for (int code = 0; code < kCells; ++code)
+            left_[code] = is_category ? code != bin : (code == kMissingCell ? missing_left : code <= bin);
     }
 
+    int64_t left(uint8_t code) const { return left_[code]; }
+
   private:
-    uint8_t low_, span_;
-    bool inverted_, missing_left_;
+    uint8_t left_[kCells];
 };
 
 // Stable. Left rows are written from `left` on, which may be where they are read from; right rows to `right`.
 // Both get every row, the one after its end being overwritten by the next: no branches. Returns the number of
 // left rows.
-inline int64_t split_range(const uint8_t* codes, SideRule rule, const int32_t* rows, int64_t count,
+inline int64_t split_range(const uint8_t* codes, const SideRule& rule, const int32_t* rows, int64_t count,
                            int32_t* left, int32_t* right) {
     constexpr int64_t kAhead = 32;
-    int64_t to_left = 0, to_right = 0;
+    int64_t to_left = 0;
     const auto put = [&](int64_t i) {
         const int32_t row = rows[i];
-        const bool goes_left = rule.left(codes[int64_t{row} * kLanes]);
+        const int64_t goes_left = rule.left(codes[int64_t{row} * kLanes]);
         left[to_left] = row;
-        right[to_right] = row;
+        right[i - to_left] = row;
         to_left += goes_left;
-        to_right += !goes_left;
     };
     int64_t i = 0;
     for (; i + kAhead < count; ++i) {
@@ -54,7 +48,7 @@ inline int64_t split_range(const uint8_t* codes, SideRule rule, const int32_t* r
 }
 
 // The same within one array: left rows first, then the right ones, which pass through scratch.
-inline int64_t split_in_place(const uint8_t* codes, SideRule rule, int32_t* rows, int64_t count,
+inline int64_t split_in_place(const uint8_t* codes, const SideRule& rule, int32_t* rows, int64_t count,
                               int32_t* scratch) {
     const int64_t left = split_range(codes, rule, rows, count, rows, scratch);
     std::copy_n(scratch, count - left, rows + left);
@@ -62,7 +56,7 @@ inline int64_t split_in_place(const uint8_t* codes, SideRule rule, int32_t* rows
 }
 
 // The same for a long range, divided among threads; two pieces of scratch as long as the range.
-int64_t split_shared(Pool& pool, const uint8_t* codes, SideRule rule, int32_t* rows, int64_t count,
+int64_t split_shared(Pool& pool, const uint8_t* codes, const SideRule& rule, int32_t* rows, int64_t count,
                      int32_t* scratch, int32_t* more_scratch);
 
 constexpr int64_t kPartitionChunk = 16384;  // rows of one thread's share; shorter ranges are not divided

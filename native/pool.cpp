@@ -13,7 +13,22 @@
 #define GTGBM_GETPID getpid
 #endif
 
+#if defined(__x86_64__) || defined(_M_X64)
+#include <immintrin.h>
+#endif
+
 namespace gtgbm {
+namespace {
+
+void pause() {
+#if defined(__x86_64__) || defined(_M_X64)
+    _mm_pause();
+#else
+    std::this_thread::yield();
+#endif
+}
+
+}  // namespace
 
 Pool::Pool(int n_threads) : n_threads_(n_threads), process_(static_cast<int64_t>(GTGBM_GETPID())) {
     if (n_threads < 1) throw std::invalid_argument("Pool: n_threads must be at least 1");
@@ -59,13 +74,14 @@ void Pool::dispatch(int64_t n_tasks, void* context, Call call) {
         context_ = context;
         n_tasks_ = n_tasks;
         next_.store(0, std::memory_order_relaxed);
-        running_ = static_cast<int>(threads_.size());
-        ++generation_;
+        running_.store(static_cast<int>(threads_.size()), std::memory_order_relaxed);
+        generation_.fetch_add(1);
     }
     wake_.notify_all();
     drain(0);
+    for (int look = 0; look < kLooks && running_.load() != 0; ++look) pause();
     std::unique_lock<std::mutex> lock(mutex_);
-    done_.wait(lock, [this] { return running_ == 0; });
+    done_.wait(lock, [this] { return running_.load() == 0; });
     busy_ = false;
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
@@ -84,18 +100,19 @@ void Pool::drain(int worker) {
 void Pool::loop(int worker) {
     uint64_t seen = 0;
     for (;;) {
-        {
+        for (int look = 0; look < kLooks && generation_.load() == seen; ++look) pause();
+        if (generation_.load() == seen) {
             std::unique_lock<std::mutex> lock(mutex_);
-            wake_.wait(lock, [&] { return stop_ || generation_ != seen; });
+            wake_.wait(lock, [&] { return stop_ || generation_.load() != seen; });
             if (stop_) return;
-            seen = generation_;
         }
+        ++seen;  // a caller waits for all threads, so there is never more than one call to catch up with
         drain(worker);
-        {
+        if (running_.fetch_sub(1) == 1) {
+            // The lock is taken so that a caller about to sleep does not miss the news.
             std::lock_guard<std::mutex> lock(mutex_);
-            --running_;
+            done_.notify_one();
         }
-        done_.notify_one();
     }
 }
 

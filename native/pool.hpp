@@ -1,4 +1,4 @@
-// A small pool of std::threads that sleeps between calls.
+// A small pool of std::threads that sleeps between calls, a moment after the last one.
 #pragma once
 
 #include <atomic>
@@ -39,8 +39,11 @@ class Pool {
 
   private:
     using Call = void (*)(void* context, int64_t index, int worker);
-    // About 30 microseconds of one core, a few times what waking a sleeping thread costs.
-    static constexpr int64_t kSerialWork = 60'000;
+    // About 15 microseconds of one core.
+    static constexpr int64_t kSerialWork = 30'000;
+    // Before a thread sleeps it looks this often for what it waits for, some 30 microseconds. Waking a
+    // sleeper takes as long, and kernels follow one another closely; longer would take cores from others.
+    static constexpr int kLooks = 1500;
 
     bool usable();
     void dispatch(int64_t n_tasks, void* context, Call call);
@@ -52,8 +55,8 @@ class Pool {
     std::vector<std::thread> threads_;
     std::mutex mutex_;
     std::condition_variable wake_, done_;
-    uint64_t generation_ = 0;
-    int running_ = 0;
+    std::atomic<uint64_t> generation_{0};
+    std::atomic<int> running_{0};
     bool stop_ = false;
     bool busy_ = false;
     Call call_ = nullptr;

@@ -148,7 +148,7 @@ class Grower {
         return best.owned;
     }
 
-    int64_t partition(const uint8_t* code, SideRule rule, int64_t begin, int64_t count) {
+    int64_t partition(const uint8_t* code, const SideRule& rule, int64_t begin, int64_t count) {
         int32_t *rows = forest_.rows + begin, *scratch = forest_.row_scratch + begin;
         return pool_ != nullptr && count > kPartitionChunk
                    ? split_shared(*pool_, code, rule, rows, count, scratch, scratch + forest_.n_rows)

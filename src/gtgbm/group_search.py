@@ -20,10 +20,8 @@ from gtgbm.timings import Timings
 _TREES_REMEMBERED = 5
 _GAIN_MARGIN = 1.5
 """A node is searched if this many times the recent best gain would be enough (docs/group-testing.md)."""
-_UNKNOWN_GAIN = 1e300
+_UNKNOWN_GAIN = 1e100
 """Before the first tree any gain may be expected."""
-_LONGEST_REST = 3
-"""Trees without a search after one that found nothing: first one, then one more each time, up to this."""
 _SCREENING_CODES = 64
 """Bins of a candidate's column on the sample: rough ones, placed by a few hundred values."""
 _MEASURED = 2
@@ -88,35 +86,16 @@ class GroupSearch:
         self._sample = RowSample(sample, columns.n_rows) if has_sample else None
         self._sampled = CandidateColumns(columns.n_columns, sample.shape[0], self._rough_codes)
         self._recent_gains: deque[float] = deque([_UNKNOWN_GAIN], maxlen=_TREES_REMEMBERED)
-        self._n_owned = self._rest = self._trees_to_rest = 0
-        self._searching = False
 
     def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
-        """Decide whether to search in this tree, and deal subsets if it is time."""
-        if self._rests(len(costs.owned)):
-            return
+        """Deal subsets if it is time."""
         self._recent_gains.append(0.0)
         with self._timings.stage("dealing"):
             residuals = tree.cells.values[self._tested.rows] >> tree.cells.count_bits
             self._tests.start_tree(residuals, costs.is_owned)
 
-    def _rests(self, n_owned: int) -> bool:
-        """Whether this tree is not searched: after trees that found nothing, ever longer."""
-        if not self._screening.by_tests:
-            self._searching = True
-            return False
-        if self._trees_to_rest == 0 and self._searching:
-            self._rest = min(self._rest + 1, _LONGEST_REST) if n_owned == self._n_owned else 0
-            self._trees_to_rest = self._rest
-        self._n_owned = n_owned
-        self._searching = self._trees_to_rest == 0
-        self._trees_to_rest -= not self._searching
-        return not self._searching
-
     def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
         """Whether a node has test rows enough, and squared error enough for a gain like the recent best."""
-        if not self._searching:
-            return np.zeros(nodes.shape[0], dtype=np.bool_)
         return self._is_searched(level, nodes, np.zeros(nodes.shape[0]), costs)
 
     def _is_searched(self, level: Level, nodes: I64, floor: F64, costs: FeatureCosts) -> Bool:
@@ -132,8 +111,6 @@ class GroupSearch:
         self, tree: TreeContext, level: Level, nodes: I64, floor: F64, costs: FeatureCosts
     ) -> tuple[I64, Splits]:
         """Search every node, and measure what passes the screening on all of the node's rows."""
-        if not self._searching:
-            return nodes[:0], Splits.none(0)
         worth = self._is_searched(level, nodes, floor, costs)
         nodes, floor = nodes[worth], floor[worth]
         if nodes.shape[0] == 0:

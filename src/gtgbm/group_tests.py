@@ -18,7 +18,9 @@ from gtgbm.candidates import SampledNodes
 from gtgbm.data.columns import Columns
 
 _MAX_HISTOGRAMS = 2048
-"""Histograms the first step of one node's search may fill (docs/group-testing.md)."""
+_MAX_ADDITIONS = _MAX_HISTOGRAMS * 2000
+"""Histograms the first step of one node's search may fill, and additions of rows to them: whichever allows
+more (docs/group-testing.md)."""
 _MAX_CANDIDATES = 8
 """Subsets of a node that are searched to the end."""
 
@@ -66,18 +68,18 @@ class GroupTestSettings:
         """Codes of a pseudo-feature: tests need few, and few are quick to clear and scan."""
         return CELLS - 1 if self.paper_scaling else 16
 
-    def subsets_of(self, n_features: int) -> tuple[int, int, int]:
+    def subsets_of(self, n_features: int, n_rows: int) -> tuple[int, int, int]:
         """Return the size of subsets, their number p, and how many a node's search follows to the end."""
         if self.n_relevant is None:
-            size = subset_size(n_features, self.parts)
+            size = subset_size(n_features, self.parts, n_rows)
             p = -(-n_features // size)
             return size, p, min(p, _MAX_CANDIDATES)
         p = n_subsets(self.n_relevant, self.failure_probability)
         return -(-n_features // min(self.n_relevant, n_features)), p, p
 
-    def deal(self, features: I64, rng: np.random.Generator) -> I64:
-        """Draw the subsets, shape (p, size)."""
-        size, p, _ = self.subsets_of(features.shape[0])
+    def deal(self, features: I64, n_rows: int, rng: np.random.Generator) -> I64:
+        """Draw the subsets to be tested on `n_rows` rows, shape (p, size)."""
+        size, p, _ = self.subsets_of(features.shape[0], n_rows)
         if self.n_relevant is None:
             return deal_partition(features, size, rng)
         return deal_subsets(features, min(self.n_relevant, features.shape[0]), p, rng)
@@ -110,10 +112,11 @@ def deal_partition(features: I64, size: int, rng: np.random.Generator) -> I64:
     return np.resize(shuffled, (-(-shuffled.shape[0] // size), size))
 
 
-def subset_size(n_features: int, parts: int) -> int:
-    """Return the smallest power of `parts` whose first step fills at most `_MAX_HISTOGRAMS` histograms."""
+def subset_size(n_features: int, parts: int, n_rows: int) -> int:
+    """Return the smallest power of `parts` whose first step stays within its budget."""
+    most = max(_MAX_HISTOGRAMS, _MAX_ADDITIONS // n_rows)
     size = parts
-    while size < n_features and -(-n_features // size) * parts > _MAX_HISTOGRAMS:
+    while size < n_features and -(-n_features // size) * parts > most:
         size *= parts
     return min(size, n_features)
 
@@ -232,7 +235,10 @@ class GroupTests:
             return
         features = self._searched if every is None else self._searched[~is_owned[self._searched]]
         self.deal(
-            self._settings.deal(features, self._rng) if features.shape[0] else features[None], residuals
+            self._settings.deal(features, self._codes.shape[1], self._rng)
+            if features.shape[0]
+            else features[None],
+            residuals,
         )
 
     def deal(self, members: I64, residuals: I64) -> None:

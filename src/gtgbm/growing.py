@@ -68,6 +68,31 @@ class Grown:
     purchases: list[Purchase]
 
 
+class Rest:
+    """Trees that do not look for new features: after one that looked and found none, ever more of them."""
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._length = self._left = 0
+        self._n_owned = -1
+
+    def start_tree(self, n_owned: int) -> bool:
+        """Whether the next tree looks; `n_owned` features are owned so far."""
+        if self._left > 0:
+            self._left -= 1
+            return False
+        if n_owned == self._n_owned:
+            self._length = min(self._length + 1, self._longest)
+        else:
+            self._length = 0
+        self._n_owned = n_owned
+        if self._length == 0:
+            return True
+        self._left = self._length - 1
+        self._n_owned = -1
+        return False
+
+
 class TreeGrower:
     """Grows trees over one table; owned columns and scratch space live from tree to tree."""
 
@@ -91,6 +116,7 @@ class TreeGrower:
         self._reducer = reducer
         self._timings = timings
         self._order = RowOrder.of(n_rows)
+        self._rest = Rest(limits.longest_rest)
 
     def grow(self, residuals: F64) -> Grown:
         """Fit the structure of a tree to residuals by least squares.
@@ -109,7 +135,9 @@ class TreeGrower:
         tree = TreeContext(self._pool, cells, self._order, self._limits.min_leaf, root_sse)
         self._costs.start_tree(root_sse, cells.scale)
         self._residents.start_tree()
-        self._search.start_tree(tree, self._costs)
+        self._searches = self._rest.start_tree(len(self._costs.owned))
+        if self._searches:
+            self._search.start_tree(tree, self._costs)
         level = Level.root(cells, self._n_rows)
         draft = Draft(level)
         waiting: list[tuple[Level, I64]] = []
@@ -141,6 +169,8 @@ class TreeGrower:
     def _has_settled(self, level: Level, nodes: I64) -> Bool:
         """Whether neither a node nor any node below it can buy anything."""
         # Exact: no split gains more than the node's squared error, and that only falls on the way down.
+        if not self._searches:
+            return np.ones(nodes.shape[0], dtype=np.bool_)
         may_buy = level.sse[nodes] > self._costs.new_price
         if not self._residents.has_new_categories:
             may_buy &= self._search.may_find(level, nodes, self._costs)

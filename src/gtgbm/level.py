@@ -235,12 +235,15 @@ class TreeLimits:
     revisit_share : float
         Where a node found nothing to buy, a node below it looks again once it has at most this share of its
         rows; 1: every node looks.
+    longest_rest : int
+        Most trees in a row that do not look for new features, after one that looked and found none.
     """
 
     min_node_rows: float
     min_leaf: int
     max_depth: int | None
     revisit_share: float
+    longest_rest: int
 
     @property
     def fewest_rows(self) -> int:

@@ -77,7 +77,7 @@ def choose_search(
         )
     looked_at = n * d * filled * _ENTRY if issparse(table) else n * d * _ADD
     exhaustive = n * d * _BIN + n_trees * (_LEVELS * looked_at + _NODES * d * _SCAN)
-    size, p, kept = settings.subsets_of(d)
+    size, p, kept = settings.subsets_of(d, n_test_rows)
     first, rest = _histograms_per_subset(size, settings.parts)
     histograms = p * first + kept * rest
     deals = 1 if settings.redeal_every is None else -(-n_trees // settings.redeal_every)

@@ -27,7 +27,7 @@ class Search(Protocol):
         ...
 
     def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
-        """Prepare for a tree."""
+        """Prepare for a tree in which there will be a search."""
         ...
 
     def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:

@@ -48,6 +48,7 @@ class Settings:
     min_samples_leaf: int | None
     max_depth: int | None
     revisit_share: float
+    longest_rest: int
     search: SearchName
     group_tests: GroupTestSettings
     test_rows: int | None
@@ -65,7 +66,7 @@ class Settings:
         min_leaf = self.min_samples_leaf
         if min_leaf is None:
             min_leaf = max(1, math.ceil(min_node_rows / 4))
-        return TreeLimits(min_node_rows, min_leaf, self.max_depth, self.revisit_share)
+        return TreeLimits(min_node_rows, min_leaf, self.max_depth, self.revisit_share, self.longest_rest)
 
 
 @dataclass(frozen=True)

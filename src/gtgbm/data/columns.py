@@ -47,7 +47,7 @@ class Columns(Protocol):
         ...
 
     def rank_codes(self, columns: I64, rows: I64, levels: int, out: U8) -> None:
-        """Write rough codes of some rows, shape (c, rows): 0 for missing, about equally many of each other."""
+        """Write rough codes of some rows, shape (c, rows): 0 for missing, about equally many of others."""
         ...
 
     def minmax_values(self, rows: I64, out: U16) -> None:

@@ -12,7 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gtgbm.arrays import F64, I64, Bool, Table
+from gtgbm.arrays import F64, I64, Bool
 from gtgbm.boosting import Callback, Validation
 from gtgbm.data.input import AnyTable, as_table
 from gtgbm.estimators import parameters as check
@@ -36,6 +36,9 @@ REVISIT_SHARE = 0.5
 """GT-GBM looks for new features at a node once it has half the rows of the last node that looked and found
 nothing: faster, and the features it buys are worth more (docs/group-testing.md)."""
 
+LONGEST_REST = 3
+"""GT-GBM's trees without a search after one that found nothing: first one, then two, then so many."""
+
 INPUT: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": "numeric", "ensure_all_finite": False}
 """What scikit-learn's validation lets through: we take all of it."""
 
@@ -50,8 +53,8 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     failure_probability: Any = 0.1
     test_rows: Any = "auto"
 
-    # Every node looks for new features, as in the paper.
-    _revisit_share = 1.0
+    # Whether not every node of every tree looks for new features.
+    _looks_seldom = False
 
     # Parameters of every subclass.
     n_estimators: Any
@@ -152,7 +155,8 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             min_node_fraction=check.number("min_node_fraction", self.min_node_fraction, low=0, high=1),
             min_samples_leaf=check.optional_count("min_samples_leaf", self.min_samples_leaf, low=1),
             max_depth=check.optional_count("max_depth", self.max_depth, low=1),
-            revisit_share=1.0 if test_rows is None else self._revisit_share,
+            revisit_share=REVISIT_SHARE if self._looks_seldom and test_rows is not None else 1.0,
+            longest_rest=LONGEST_REST if self._looks_seldom and test_rows is not None else 0,
             search=cast(SearchName, name),
             group_tests=GroupTestSettings.of_paper(n_relevant, failure)
             if test_rows is None

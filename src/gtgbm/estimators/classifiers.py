@@ -16,7 +16,6 @@ from gtgbm.boosting import Callback
 from gtgbm.estimators import parameters as check
 from gtgbm.estimators.base import (
     INPUT,
-    REVISIT_SHARE,
     BaseGTGBM,
     check_eval_table,
     check_lengths,
@@ -141,7 +140,7 @@ _CLASSES = {"classes_": ("ndarray", "Class labels.")}
 class GTGBMClassifier(_Classifier):
     """GT-GBM: boosted trees that pick few features, found by group testing."""
 
-    _revisit_share = REVISIT_SHARE
+    _looks_seldom = True
 
     def __init__(
         self,

@@ -64,7 +64,7 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
     "categorical_features": (
         "sequence of int, bool or str, or None",
         "",
-        "Columns (indices, a mask, or names) whose values are categories, each category a feature of its own.",
+        "Columns (indices, a mask, or names) that hold categories, each of which is a feature of its own.",
     ),
     "random_state": ("int, RandomState or None", "", "Seed of everything random."),
     "n_jobs": (

@@ -15,7 +15,6 @@ from gtgbm.boosting import Callback
 from gtgbm.estimators import parameters as check
 from gtgbm.estimators.base import (
     INPUT,
-    REVISIT_SHARE,
     BaseGTGBM,
     check_eval_table,
     check_lengths,
@@ -111,7 +110,7 @@ def _target(y: Any, name: str) -> F64:
 class GTGBMRegressor(_Regressor):
     """GT-GBM: boosted trees that pick few features, found by group testing."""
 
-    _revisit_share = REVISIT_SHARE
+    _looks_seldom = True
 
     def __init__(
         self,
