@@ -16,7 +16,7 @@ from benchmarks.plans import PLANS, quick
 from benchmarks.results import RESULTS, Results, partial_path_of
 from benchmarks.rounds import Measurement
 from benchmarks.summary import sum_up
-from benchmarks.tables import bars_table, frontier_table, rows_table
+from benchmarks.tables import BAR_WORDS, bars_table, frontier_table, rows_table
 from benchmarks.worker import run_in_process
 
 SCRATCH = Path(tempfile.gettempdir()) / "gtgbm-benchmarks"
@@ -111,7 +111,7 @@ def _main() -> None:
     arguments = _arguments()
     if arguments.command == "page":
         for bar in write_page(arguments.results, arguments.docs):
-            print(f"{'reached' if bar.reached else 'NOT REACHED'}: {bar.what}: {bar.measured} ({bar.wanted})")
+            print(f"{BAR_WORDS[bar.reached]}: {bar.what}: {bar.measured} ({bar.wanted})")
         return
     for name in arguments.only:
         _measure(arguments, name)

@@ -112,6 +112,7 @@ PLANS: dict[str, Plan] = {plan.data: plan for plan in _ALL}
 
 def quick(plan: Plan) -> Plan:
     """Return a plan that only shows that everything runs."""
-    frontier = plan.frontier and replace(plan.frontier, seeds=1, tries=2, sizes=plan.frontier.sizes[:1])
-    peers = plan.peers if plan.data == "madelon" else ()
-    return replace(plan, penalties=(), peers=peers, frontier=frontier)
+    if plan.frontier is None or plan.data not in ("madelon", "pcmac"):
+        return replace(plan, penalties=(), peers=(), frontier=None)
+    frontier = replace(plan.frontier, seeds=1, tries=2, sizes=plan.frontier.sizes[:1])
+    return replace(plan, penalties=(), frontier=frontier)

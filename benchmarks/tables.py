@@ -7,6 +7,8 @@ from statistics import mean
 
 from benchmarks.summary import Bar, Point, Row
 
+BAR_WORDS = {True: "reached", False: "**missed**", None: "not measured"}
+
 
 def rows_table(rows: Sequence[Row]) -> str:
     """Write methods and their medians."""
@@ -28,12 +30,11 @@ def rows_table(rows: Sequence[Row]) -> str:
 
 def bars_table(bars: Sequence[Bar], places: Sequence[str] = ()) -> str:
     """Write bars, with the data set of each in front if given."""
-    word = {True: "reached", False: "**missed**", None: "not measured"}
     first = ["data"] if places else []
     lines = [_line([*first, "what", "wanted", "measured", ""]), "|---" * (len(first) + 4) + "|"]
     for k, bar in enumerate(bars):
         place = [places[k]] if places else []
-        lines.append(_line([*place, bar.what, bar.wanted, bar.measured, word[bar.reached]]))
+        lines.append(_line([*place, bar.what, bar.wanted, bar.measured, BAR_WORDS[bar.reached]]))
     return "\n".join(lines)
 
 

@@ -27,7 +27,7 @@ def run(job: Job, data: Data) -> Record:
     HistGradientBoosting has no importances of its own, and permuting thousands of columns costs a
     prediction each. So the columns are ranked by ``ExtraTrees``, the example of ``SelectFromModel`` in
     scikit-learn's own guide. Both fits are counted. Categories must be one-hot: it takes at most 255 of
-    them per column. Columns the boosted trees did not use after all are not counted, as for every other method.
+    them per column. Columns the boosted trees did not use after all are not counted, as for other methods.
     """
     if job.model != "select":
         raise unknown_model(job, ("select",))
