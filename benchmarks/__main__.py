@@ -76,6 +76,7 @@ def _start(arguments: argparse.Namespace, name: str) -> Results:
         print(f"{name}: begun with other settings or versions, so measured anew")
         return Results(name, command, about)
     earlier.failures.clear()
+    earlier.unfinished.clear()
     return earlier
 
 
@@ -96,8 +97,9 @@ def _measure(arguments: argparse.Namespace, name: str) -> None:
     base = Job("", "", "", source, n_threads=arguments.threads)
     if arguments.quick:
         base = replace(base, n_trees=QUICK_TREES)
+    limit = min(arguments.limit, plan.limit or arguments.limit)
     measurement = Measurement(
-        _start(arguments, name), lambda job: run_in_process(job, arguments.limit), arguments.results
+        _start(arguments, name), lambda job: run_in_process(job, limit), arguments.results
     )
     measurement.all_rounds(plan, base, arguments.repeats)
     measurement.finish()

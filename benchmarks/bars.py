@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import mean
 
 from benchmarks.methods import A_GBM, AUTO, GT
-from benchmarks.summary import Bar, Found
+from benchmarks.summary import Bar, Found, Row
 
 
 def ratio_bar(what: str, ours: float | None, theirs: float | None, most: float, unit: str) -> Bar:
@@ -30,12 +30,21 @@ class TimeAtMost:
     def hold(self, found: Found) -> list[Bar]:
         """Compare."""
         ours, other = found.of(self.ours, self.penalty), found.first(self.theirs)
+        if other is None and self.theirs in found.unfinished:
+            return [self._bound(row, found.unfinished[self.theirs]) for row in ours]
         if not ours or other is None:
             return [ratio_bar(f"fit time: {self.ours} / {self.theirs}", None, None, self.most, "s")]
         return [
             ratio_bar(f"fit time: {row.label} / {other.label}", row.seconds, other.seconds, self.most, "s")
             for row in ours
         ]
+
+    def _bound(self, ours: Row, at_least: float) -> Bar:
+        # They were stopped: the true ratio is smaller, so the bar is reached or else not known.
+        bound = ours.seconds / at_least
+        measured = f"< {bound:.3f} ({ours.seconds:.2f} s / stopped after {at_least:.0f} s)"
+        what = f"fit time: {ours.label} / {self.theirs}"
+        return Bar(what, f"≤ {self.most:.3g}", measured, True if bound <= self.most else None)
 
 
 @dataclass(frozen=True)

@@ -103,14 +103,14 @@ def first_round(plan: Plan, base: Job, fit: Fit) -> None:
             if record is not None:
                 rankings.setdefault(start.encoding, record)
     n_features = limit or (ours.n_features if ours is not None else 50)
-    jobs = [cegb_job(replace(narrow, n_leaves=_leaves(exhaustive or ours)), plan.penalty)]
+    jobs = {"cegb": cegb_job(replace(narrow, n_leaves=_leaves(exhaustive or ours)), plan.penalty)}
     if narrow.encoding in rankings:
-        jobs.append(oracle_job(narrow, rankings[narrow.encoding].features_by_gain, n_features))
+        jobs["oracle"] = oracle_job(narrow, rankings[narrow.encoding].features_by_gain, n_features)
     top = lightgbm_job(narrow, LGB_TOP, "topk", f"{n_features} features")
-    jobs.append(replace(top, n_features=n_features))
-    for job in jobs:
-        for layout in LAYOUTS:
-            fit(replace(job, layout=layout))
+    jobs["top"] = replace(top, n_features=n_features)
+    for key in plan.lightgbm:
+        for layout in LAYOUTS if key in jobs else ():
+            fit(replace(jobs[key], layout=layout))
     for key in plan.peers:
         start = peer if key in ("xgb-all", "cat-penalty") else narrow
         fit(peer_job(start, key, n_features, plan.penalty))

@@ -48,7 +48,7 @@ NOTES = """## How it was measured
 
 def bars_of(results: Results) -> list[Bar]:
     """Hold a data set's results against its bars."""
-    found = Found(sum_up(results.runs), results.points)
+    found = Found(sum_up(results.runs), results.points, results.unfinished)
     return [bar for check in PLANS[results.data].checks for bar in check.hold(found)]
 
 

@@ -59,8 +59,12 @@ class Plan:
         Hard limit of our models, and how many features peers choose; None: as many as GT-GBM buys.
     categorical : bool
         Whether some columns are categories.
+    lightgbm : tuple of str
+        What LightGBM does besides using all features: some of ``cegb``, ``oracle``, ``top``.
     peers : tuple of str
         Keys of ``methods.OTHER_PEERS`` that finish in reasonable time.
+    limit : float or None
+        Seconds after which a fit is stopped, if fewer than usual.
     checks : tuple of Check
     frontier : FrontierPlan or None
     """
@@ -71,6 +75,8 @@ class Plan:
     penalties: tuple[float, ...] = ()
     n_features: int | None = None
     categorical: bool = False
+    lightgbm: tuple[str, ...] = ("cegb", "oracle", "top")
     peers: tuple[str, ...] = ("xgb-all", "xgb-top")
+    limit: float | None = None
     checks: tuple[Check, ...] = ()
     frontier: FrontierPlan | None = None

@@ -29,6 +29,8 @@ class Results:
     runs : list of (Job, Record)
     failures : dict
         Why a job gave no record, by its label and variant.
+    unfinished : dict
+        Seconds a stopped fit had run, by its label; of its variants the one that was stopped first.
     points : list of Point
         The frontier.
     """
@@ -38,6 +40,7 @@ class Results:
     environment: dict[str, str]
     runs: list[Run] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
+    unfinished: dict[str, float] = field(default_factory=dict)
     points: list[Point] = field(default_factory=list)
 
     def write(self, path: Path) -> None:

@@ -53,6 +53,9 @@ class Measurement:
             record = self._run(job)
         except JobFailedError as failure:
             self.results.failures[name] = str(failure)
+            if failure.at_least is not None:
+                earlier = self.results.unfinished.get(job.label, failure.at_least)
+                self.results.unfinished[job.label] = min(earlier, failure.at_least)
             print(f"{job.data.name}: {name}: FAILED: {failure}", flush=True)
             self._save()
             return None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import median
 
 from benchmarks.jobs import Job, Record
@@ -64,10 +64,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Found:
-    """What was found on one data set."""
+    """What was found on one data set; `unfinished` holds the seconds of fits that were stopped, by label."""
 
     rows: Sequence[Row]
-    points: Sequence[Point]
+    points: Sequence[Point] = ()
+    unfinished: Mapping[str, float] = field(default_factory=dict)
 
     def of(self, method: str, penalty: float | None = None) -> list[Row]:
         """Return the rows of a method, at one penalty if it is given."""

@@ -24,7 +24,7 @@ from benchmarks.plans import PLANS, quick
 from benchmarks.results import Results, partial_path_of, path_of
 from benchmarks.rounds import Measurement
 from benchmarks.summary import Found, Point, sum_up, worth_repeating
-from benchmarks.worker import JobFailedError, run_here, run_in_process
+from benchmarks.worker import JobFailedError, load_for, run_here, run_in_process
 
 
 def a_record(seconds: float = 1.0, n_features: int = 10, score: float = 0.9, peak: float = 5.0) -> Record:
@@ -159,6 +159,14 @@ def test_time_bars() -> None:
     assert MemoryAtMost(GT, LGB_CEGB, 0.5).hold(results)[0].reached is None
 
 
+def test_a_peer_that_was_stopped_gives_a_bound() -> None:
+    results = Found(sum_up([(a_job(GT), a_record(10.0))]), unfinished={LGB_ALL: 300.0})
+    assert TimeAtMost(GT, LGB_ALL, 1 / 30).hold(results)[0].reached is True
+    (bar,) = TimeAtMost(GT, LGB_ALL, 1 / 31).hold(results)
+    assert bar.reached is None
+    assert "< 0.033" in bar.measured
+
+
 def test_automatic_choice_is_held_against_the_faster_search_at_its_penalty() -> None:
     runs = [
         (a_job(GT, 0.01, "other penalty"), a_record(0.1)),
@@ -225,7 +233,7 @@ def test_a_measurement_goes_on_where_it_stopped(tmp_path: Path) -> None:
     def run(job: Job) -> Record:
         asked.append(job)
         if job.peer == "xgboost_models":
-            raise JobFailedError("no such library")
+            raise JobFailedError("stopped", at_least=7.0)
         return a_record(seconds=1.0 + len(asked))
 
     plan = replace(
@@ -234,7 +242,8 @@ def test_a_measurement_goes_on_where_it_stopped(tmp_path: Path) -> None:
     base = Job("", "", "", Source("demo", cache_dir="somewhere"))
     Measurement(results, run, tmp_path).all_rounds(plan, base, repeats=2)
     n_asked = len(asked)
-    assert results.failures == {"XGBoost, all features": "no such library"}
+    assert results.failures == {"XGBoost, all features": "stopped"}
+    assert results.unfinished == {"XGBoost, all features": 7.0}
     assert {point.seed for point in results.points} == {0, 1}
 
     again = Results.read(partial_path_of(tmp_path, "demo"))
@@ -331,7 +340,7 @@ def test_page_with_plots(tmp_path: Path) -> None:
 @pytest.mark.parametrize("model", ["group-testing", "auto", "exhaustive"])
 def test_our_adapter(model: str) -> None:
     job = Job(GT, "gtgbm_models", model, Source("demo", shape=(300, 320)), n_trees=3, penalty=0.01)
-    record = run_here(replace(job, n_features=5))
+    record = run_here(replace(job, n_features=5), load_for(job))
     assert 1 <= record.n_features <= 5
     assert record.n_features == len(record.features_by_gain)
     assert record.shape == [300, 320]
@@ -343,7 +352,7 @@ def test_lightgbm_adapter(model: str) -> None:
     pytest.importorskip("lightgbm")
     source = Source("demo", shape=(300, 320))
     job = Job(LGB_ALL, "lightgbm_models", model, source, n_trees=3, penalty=0.01, n_features=4, n_leaves=4)
-    record = run_here(job)
+    record = run_here(job, load_for(job))
     assert record.mean_leaves <= 4
     assert model == "all" or record.n_features <= (9 if model == "cegb" else 4)
 
@@ -352,5 +361,8 @@ def test_a_worker_says_why_it_failed() -> None:
     job = Job(GT, "gtgbm_models", "no such model", Source("demo", shape=(50, 320)))
     with pytest.raises(JobFailedError, match="no such model"):
         run_in_process(job)
+    with pytest.raises(JobFailedError, match="not loaded") as stopped:
+        run_in_process(job, limit=0.01)
+    assert stopped.value.at_least is None
     record = run_in_process(replace(job, model="auto", n_trees=2))
     assert asdict(record)["n_features"] >= 1

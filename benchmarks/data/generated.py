@@ -18,6 +18,12 @@ _N_FACTORS = 60
 """Hidden variables that columns share; they make columns correlated."""
 _FACTOR_SHARE = 0.5
 """Share of a column's variance that comes from hidden variables."""
+_HALF_WEIGHT_AT = 20.0
+"""The relevant column of this rank weighs half as much as the first: a few tell much, many tell a little."""
+_SPREAD = 3.5
+"""Length of the vector of weights: about the spread of the log odds, however many columns matter."""
+_RECIPE = 2
+"""Part of the names of cached tables: to be counted up with every change of what is generated."""
 
 
 def make_table(
@@ -26,7 +32,7 @@ def make_table(
     """Generate a dense table of correlated columns and a binary target.
 
     Every column is a mixture of four hidden variables and noise of its own. The log odds are a sum over the
-    relevant columns: two thirds enter straight, one third bent, with weights that fall off slowly.
+    relevant columns: two thirds enter straight, one third bent.
 
     Returns
     -------
@@ -39,10 +45,8 @@ def make_table(
     loadings[factors, np.arange(n_columns)] = layout.standard_normal((4, n_columns), dtype=np.float32)
     loadings *= np.sqrt(_FACTOR_SHARE) / np.linalg.norm(loadings, axis=0)
     relevant = layout.permutation(n_columns)[:n_relevant]
-    weights = (layout.choice([-1.0, 1.0], n_relevant) / np.sqrt(1.0 + np.arange(n_relevant) / 20.0)).astype(
-        np.float32
-    )
-    weights *= 2.5 / np.linalg.norm(weights)  # log odds of about the same spread, however many columns matter
+    weights = layout.choice([-1.0, 1.0], n_relevant) / (1.0 + np.arange(n_relevant) / _HALF_WEIGHT_AT)
+    weights = (weights * (_SPREAD / np.linalg.norm(weights))).astype(np.float32)
     is_bent = np.arange(n_relevant) % 3 == 2
     X = np.empty((n_rows, n_columns), dtype=np.float32)
     y = np.empty(n_rows, dtype=np.int64)
@@ -77,7 +81,7 @@ def _cached(
     if source.cache_dir is None:
         return make_table(n_rows, n_columns, n_relevant, source.seed)
     folder = Path(source.cache_dir)
-    name = f"table-{n_rows}x{n_columns}-{n_relevant}-seed{source.seed}"
+    name = f"recipe{_RECIPE}-{n_rows}x{n_columns}-{n_relevant}-seed{source.seed}"
     paths = [folder / f"{name}-{part}.npy" for part in ("X", "y")]
     if not all(path.is_file() for path in paths):
         folder.mkdir(parents=True, exist_ok=True)
