@@ -357,6 +357,22 @@ def test_lightgbm_adapter(model: str) -> None:
     assert model == "all" or record.n_features <= (9 if model == "cegb" else 4)
 
 
+@pytest.mark.parametrize(
+    ("library", "adapter", "model"),
+    [("gtgbm", "gtgbm_models", "exhaustive"), ("lightgbm", "lightgbm_models", "all")],
+)
+def test_regression_is_scored_by_its_error(library: str, adapter: str, model: str) -> None:
+    pytest.importorskip(library)
+    X = np.random.default_rng(0).standard_normal((200, 5)).astype(np.float32)
+    y = 3.0 * X[:, 0].astype(np.float64)
+    record = run_here(
+        Job("", adapter, model, Source("demo"), n_trees=30, penalty=0.01, n_leaves=8),
+        Data(X, y, X, y, kind="regression"),
+    )
+    assert 0 < record.score < 1.5
+    assert record.features_by_gain[0] == 0
+
+
 def test_a_worker_says_why_it_failed() -> None:
     job = Job(GT, "gtgbm_models", "no such model", Source("demo", shape=(50, 320)))
     with pytest.raises(JobFailedError, match="no such model"):
