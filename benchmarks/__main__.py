@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -13,13 +12,12 @@ from benchmarks.jobs import Job
 from benchmarks.measuring import environment
 from benchmarks.page import PAGE, bars_of, write_page
 from benchmarks.plans import PLANS, quick
-from benchmarks.results import RESULTS, Results, partial_path_of
+from benchmarks.results import RESULTS, SCRATCH, Results, partial_path_of, results_folder
 from benchmarks.rounds import Measurement
 from benchmarks.summary import sum_up
 from benchmarks.tables import BAR_WORDS, bars_table, frontier_table, rows_table
 from benchmarks.worker import run_in_process
 
-SCRATCH = Path(tempfile.gettempdir()) / "gtgbm-benchmarks"
 PACKAGES = ("gtgbm", "lightgbm", "xgboost", "catboost", "scikit-learn", "numpy", "scipy")
 QUICK_TREES, QUICK_ROWS = 10, 1000
 QUICK_SHAPES = {"epsilon": (1000, 500), "wide": (200, 5000), "demo": (1000, 500)}
@@ -58,8 +56,7 @@ def _check(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> No
         parser.error(f"--only {','.join(sorted(unknown))}: give some of {','.join(PLANS)}")
     if arguments.quick:
         arguments.repeats = 1
-    if arguments.results is None:
-        arguments.results = SCRATCH / "quick" if arguments.quick else RESULTS
+    arguments.results = results_folder(arguments.results, arguments.quick)
 
 
 def _start(arguments: argparse.Namespace, name: str) -> Results:

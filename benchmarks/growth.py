@@ -21,7 +21,7 @@ from benchmarks.growth_page import GROWTH, GrowthPoint, GrowthResults
 from benchmarks.jobs import Job, Record
 from benchmarks.measuring import environment
 from benchmarks.methods import A_GBM, GT, LGB_ALL, lightgbm_job, our_job
-from benchmarks.results import RESULTS
+from benchmarks.results import results_folder
 from benchmarks.worker import JobFailedError, run_in_process
 
 PENALTY = 0.003
@@ -55,6 +55,13 @@ def sweeps(quick: bool) -> dict[str, list[Step]]:
     }
 
 
+def axis(name: str, shape: tuple[int, int]) -> str:
+    """Say what the axis of a sweep shows, given the shape of one of its tables."""
+    n, d = (f"{size:,}" for size in shape)
+    fixed = {"columns": f"columns (d), {n} rows", "rows": f"rows (n), {d} columns"}
+    return fixed.get(name, f"features bought, {n} rows × {d} columns")
+
+
 class Sweeper:
     """Runs methods over growing tables, each until a fit of it takes too long."""
 
@@ -77,6 +84,7 @@ class Sweeper:
         results.skipped = {
             key: why for key, why in results.skipped.items() if not key.startswith(f"{name}: ")
         }
+        results.axes[name] = axis(name, steps[0].shape)
         stopped: set[str] = set()
         for step in steps:
             source = replace(base.data, shape=step.shape)
@@ -126,13 +134,13 @@ def _main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--quick", action="store_true", help="tiny tables: does it run?")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
+    parser.add_argument("--results", type=Path, help="folder to write to (benchmarks/results)")
     arguments = parser.parse_args()
     wanted = sweeps(arguments.quick)
     names = list(wanted) if arguments.only is None else arguments.only.split(",")
     if set(names) - set(wanted):
         parser.error(f"--only {arguments.only}: give some of {','.join(wanted)}")
-    path = arguments.results / GROWTH
+    path = results_folder(arguments.results, arguments.quick) / GROWTH
     results = GrowthResults.read(path) if path.is_file() else GrowthResults()
     about = {"Date": f"{datetime.now(timezone.utc):%Y-%m-%d}"} | environment(("gtgbm", "lightgbm", "numpy"))
     limits = {GT: arguments.limit, LGB_ALL: arguments.limit, A_GBM: arguments.exhaustive_limit}

@@ -12,12 +12,7 @@ import numpy as np
 from benchmarks.results import write_json
 
 GROWTH = "growth.json"
-AXES = {
-    "columns": "columns (d), 5,000 rows",
-    "rows": "rows (n), 2,000 columns",
-    "owned": "features bought, 20,000 rows × 2,000 columns",
-}
-"""Sweeps and what their axes show."""
+SWEEPS = ("columns", "rows", "owned")
 
 
 @dataclass(frozen=True)
@@ -42,11 +37,14 @@ class GrowthResults:
         Why a method's curve ends, by sweep and method.
     about : dict
         Machine and versions, by sweep.
+    axes : dict
+        What the axis shows, by sweep.
     """
 
     points: list[GrowthPoint] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     about: dict[str, dict[str, str]] = field(default_factory=dict)
+    axes: dict[str, str] = field(default_factory=dict)
 
     def write(self, path: Path) -> None:
         """Write to a file."""
@@ -81,8 +79,8 @@ def growth_section(folder: Path, docs: Path) -> str:
         return ""
     results = GrowthResults.read(path)
     parts = ["## Growth", "Fit seconds of one run each. The exponent is the slope in the logarithms of both."]
-    for sweep, axis in AXES.items():
-        curves = results.curves(sweep)
+    for sweep in SWEEPS:
+        curves, axis = results.curves(sweep), results.axes.get(sweep, sweep)
         if not curves:
             continue
         plot(curves, axis, docs / "images" / f"growth-{sweep}")
@@ -118,7 +116,7 @@ def plot(curves: dict[str, list[GrowthPoint]], axis: str, path: Path) -> None:
 
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "gtgbm"
-    from matplotlib import pyplot
+    from matplotlib import pyplot, ticker
 
     figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
     for marker, (method, curve) in zip("osD^v", curves.items(), strict=False):
@@ -130,6 +128,9 @@ def plot(curves: dict[str, list[GrowthPoint]], axis: str, path: Path) -> None:
         else:
             axes.plot(at, seconds, marker=marker, label=label)
     axes.set(xscale="log", yscale="log", xlabel=axis, ylabel="fit seconds")
+    for one in (axes.xaxis, axes.yaxis):
+        one.set_major_formatter("{x:,g}")
+        one.set_minor_formatter(ticker.LogFormatter(minor_thresholds=(1.5, 0.6)))
     axes.grid(visible=True, which="both", alpha=0.25)
     axes.legend()
     path.parent.mkdir(parents=True, exist_ok=True)

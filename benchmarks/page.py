@@ -60,6 +60,8 @@ def section(results: Results) -> str:
         job, record = results.runs[0]
         n, d = record.shape
         parts.append(f"{n:,} training rows × {d:,} columns; {job.n_trees} trees; {job.n_threads} threads.")
+    if results.command.endswith("--quick"):
+        parts.append("**A quick run, of few trees and rows: no figure here means anything.**")
     parts += [rows_table(rows), bars_table(bars_of(results))]
     if results.points:
         parts.append(frontier_table(results.points))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -14,6 +15,13 @@ from benchmarks.measuring import ROOT
 from benchmarks.summary import Point, Run
 
 RESULTS = ROOT / "benchmarks" / "results"
+SCRATCH = Path(tempfile.gettempdir()) / "gtgbm-benchmarks"
+"""For what need not be kept: generated tables, and results of quick runs."""
+
+
+def results_folder(given: Path | None, quick: bool) -> Path:
+    """Return where to write; quick runs must not take the place of measurements."""
+    return given or (SCRATCH / "quick" if quick else RESULTS)
 
 
 @dataclass
