@@ -25,7 +25,7 @@ from unittest.mock import patch
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.data import Data, load
+from benchmarks.data import Data, Source, load
 from benchmarks.measuring import ROOT, environment
 from gtgbm import GTGBMClassifier, group_search, group_tests
 from gtgbm.demo_data import make_demo_data
@@ -75,15 +75,10 @@ VARIANTS = (
 
 def several_tasks(data_dir: Path) -> Iterator[Task]:
     """Load and generate data sets of a few thousand features at most."""
-    stand_in = load(data_dir / "gisette_like_mnist49" / "data.npz")
+    stand_in = load(Source("gisette", str(data_dir)))
     yield Task("gisette-like", stand_in, (0.012, 0.006, 0.003, 0.0015), (30, 60))
     yield Task("demo data", _demo(20_000, 10_000, 2_000), (0.012, 0.006, 0.003, 0.0015), (10, 15))
-    with np.load(data_dir / "madelon" / "data.npz", allow_pickle=False) as arrays:
-        X, y, is_train = arrays["X"].astype(np.float32), arrays["y"] > 0, arrays["is_train"]
-    y = y.astype(np.int64)
-    yield Task(
-        "madelon", Data(X[is_train], y[is_train], X[~is_train], y[~is_train]), (0.02, 0.01, 0.006), (8,)
-    )
+    yield Task("madelon", load(Source("madelon", str(data_dir))), (0.02, 0.01, 0.006), (8,))
 
 
 def wide_tasks(_: Path) -> Iterator[Task]:

@@ -7,10 +7,11 @@ import platform
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from statistics import median
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -37,6 +38,17 @@ def measure(call: Callable[[], T]) -> tuple[T, Cost]:
     return result, Cost(seconds, None if peak is None or before is None else peak - before)
 
 
+def median_seconds(call: Callable[[], Any], calls: int, most_seconds: float) -> float:
+    """Call something several times, as long as there is time, and return the median of a call."""
+    call()  # the first call may build what later ones reuse
+    times: list[float] = []
+    while len(times) < calls and sum(times) < most_seconds:
+        begin = perf_counter()
+        call()
+        times.append(perf_counter() - begin)
+    return median(times)
+
+
 def _forget_peak() -> bool:
     # Loading data may have needed more memory than the fit does; Linux can restart its high-water mark.
     try:
@@ -55,7 +67,7 @@ def _status_mb(name: str) -> float | None:
 
 def environment(packages: Sequence[str]) -> dict[str, str]:
     """Describe the machine and the versions that figures depend on."""
-    versions = ", ".join(f"{name} {version(name)}" for name in packages)
+    versions = ", ".join(f"{name} {_version(name)}" for name in packages)
     return {
         "CPU": f"{_cpu_model()}, {_usable_cores()} cores usable",
         "System": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
@@ -63,6 +75,13 @@ def environment(packages: Sequence[str]) -> dict[str, str]:
         "Commit": _commit(),
         "Load at the start": f"{os.getloadavg()[0]:.2f}",
     }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "absent"
 
 
 def _cpu_model() -> str:

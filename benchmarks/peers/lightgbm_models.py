@@ -1,59 +1,106 @@
-"""LightGBM, on all columns it is given or with its own penalty for a feature's first use."""
+"""LightGBM: all columns, its best K retrained, its own price for a feature, recursive elimination."""
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
 from typing import Any
 
 import lightgbm
 import numpy as np
-from sklearn.metrics import roc_auc_score
+from numpy.typing import NDArray
+from sklearn.feature_selection import RFE
 
 from benchmarks.data import Data
 from benchmarks.jobs import Job, Record
 from benchmarks.measuring import measure
+from benchmarks.peers.common import by_gain, make_record, n_to_choose, price, smallest_leaf, unknown_model
+
+_RFE_STEP = 0.3
+"""Share of all columns that recursive elimination drops per round: three or four fits instead of many."""
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """A booster and the columns it was given, None for all."""
+
+    booster: lightgbm.Booster
+    columns: NDArray[np.int64] | None = None
 
 
 def run(job: Job, data: Data) -> Record:
-    """Fit a booster; its Dataset is part of the fit, since it is built from the same table as our models."""
-    parameters = _parameters(job, data)
+    """Fit a booster; its Dataset is part of the fit, since it is built from the same table as our models.
 
-    def fit() -> lightgbm.Booster:
-        table = lightgbm.Dataset(data.X_train, data.y_train, params=parameters)
-        return lightgbm.train(parameters, table, num_boost_round=job.n_trees)
+    Models are ``all``; ``cegb``: ``cegb_penalty_feature_coupled``; ``topk``: a fit on all columns, then one
+    on the K with the largest gain, both counted; ``rfe``: scikit-learn's ``RFE`` around LightGBM by gain.
+    """
+    models = {"all": _fit_all, "cegb": _fit_cegb, "topk": _fit_topk, "rfe": _fit_rfe}
+    if job.model not in models:
+        raise unknown_model(job, list(models))
+    fitted, cost = measure(lambda: models[job.model](job, data))
 
-    booster, cost = measure(fit)
-    gain = booster.feature_importance("gain")
-    used = np.flatnonzero(booster.feature_importance("split"))
-    scores = booster.predict(data.X_test, num_threads=job.n_threads)
-    leaves = [tree["num_leaves"] for tree in booster.dump_model()["tree_info"]]
-    return Record(
-        seconds=cost.seconds,
-        n_features=used.shape[0],
-        auc=float(roc_auc_score(data.y_test, scores)),
-        mean_leaves=float(np.mean(leaves)),
-        peak_mb=cost.peak_mb,
-        features_by_gain=used[np.argsort(-gain[used], kind="stable")].tolist(),
+    def predict(X: Any) -> Any:
+        chosen = X if fitted.columns is None else X[:, fitted.columns]
+        return fitted.booster.predict(chosen, num_threads=job.n_threads)
+
+    best = _best(fitted.booster)
+    return make_record(
+        data,
+        cost,
+        predict,
+        features_by_gain=(best if fitted.columns is None else fitted.columns[best]).tolist(),
+        leaves=[tree["num_leaves"] for tree in fitted.booster.dump_model()["tree_info"]],
     )
 
 
+def _fit_all(job: Job, data: Data) -> _Fitted:
+    return _Fitted(_train(job, data, _parameters(job, data)))
+
+
+def _fit_cegb(job: Job, data: Data) -> _Fitted:
+    prices = [price(job, data)] * data.n_columns
+    return _Fitted(_train(job, data, _parameters(job, data) | {"cegb_penalty_feature_coupled": prices}))
+
+
+def _fit_topk(job: Job, data: Data) -> _Fitted:
+    best = _best(_fit_all(job, data).booster)[: n_to_choose(job)]
+    return _retrained(job, data, best)
+
+
+def _fit_rfe(job: Job, data: Data) -> _Fitted:
+    family = lightgbm.LGBMClassifier if data.kind == "binary" else lightgbm.LGBMRegressor
+    estimator = family(n_estimators=job.n_trees, importance_type="gain", **_parameters(job, data))
+    search = RFE(estimator, n_features_to_select=n_to_choose(job), step=_RFE_STEP)
+    search.fit(data.X_train, data.y_train)
+    return _retrained(job, data, np.flatnonzero(search.support_))
+
+
+def _retrained(job: Job, data: Data, columns: NDArray[np.int64]) -> _Fitted:
+    few = data.only(columns.tolist())
+    return _Fitted(_train(job, few, _parameters(job, few)), columns)
+
+
+def _train(job: Job, data: Data, parameters: dict[str, Any]) -> lightgbm.Booster:
+    table = lightgbm.Dataset(
+        data.X_train, data.y_train, params=parameters, categorical_feature=list(data.categorical)
+    )
+    return lightgbm.train(parameters, table, num_boost_round=job.n_trees)
+
+
+def _best(booster: lightgbm.Booster) -> NDArray[np.int64]:
+    used = np.flatnonzero(booster.feature_importance("split"))
+    return by_gain(booster.feature_importance("gain"), used)
+
+
 def _parameters(job: Job, data: Data) -> dict[str, Any]:
-    n, d = data.X_train.shape
     parameters: dict[str, Any] = {
-        "objective": "binary",
+        "objective": data.kind,
         "learning_rate": job.learning_rate,
-        "num_leaves": job.n_leaves,
-        # The fewest rows our models leave in a leaf by default.
-        "min_data_in_leaf": math.ceil(job.min_node_fraction * n / 4),
+        "num_leaves": job.n_leaves or 31,
+        "min_data_in_leaf": smallest_leaf(job, data),
         "num_threads": job.n_threads,
         "seed": job.seed,
         "verbosity": -1,
     }
     if job.layout is not None:
         parameters[f"force_{job.layout}"] = True
-    if job.penalty is not None:
-        share = float(data.y_train.mean())
-        # Squared error of the first root: the unit of our penalty.
-        price = job.penalty * n * share * (1.0 - share)
-        parameters["cegb_penalty_feature_coupled"] = [price] * d
     return parameters
