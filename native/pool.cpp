@@ -28,10 +28,16 @@ void pause() {
 #endif
 }
 
+// What a thread needs to throw is allocated at its first use, and where that fails the process ends.
+void get_ready_to_throw() {
+    static_cast<void>(std::uncaught_exceptions());
+}
+
 }  // namespace
 
 Pool::Pool(int n_threads) : n_threads_(n_threads), process_(static_cast<int64_t>(GTGBM_GETPID())) {
     if (n_threads < 1) throw std::invalid_argument("Pool: n_threads must be at least 1");
+    get_ready_to_throw();
 }
 
 Pool::~Pool() {
@@ -61,6 +67,8 @@ bool Pool::usable() {
         } catch (const std::system_error&) {
             n_threads_ = static_cast<int>(threads_.size()) + 1;
         }
+        std::unique_lock<std::mutex> lock(mutex_);
+        done_.wait(lock, [this] { return n_started_ == threads_.size(); });
     }
     return !threads_.empty();
 }
@@ -98,6 +106,12 @@ void Pool::drain(int worker) {
 }
 
 void Pool::loop(int worker) {
+    get_ready_to_throw();  // before the caller goes on to allocate what may be too much
+    {
+        std::lock_guard<std::mutex> lock(mutex_);
+        ++n_started_;
+        done_.notify_one();
+    }
     uint64_t seen = 0;
     for (;;) {
         for (int look = 0; look < kLooks && generation_.load() == seen; ++look) pause();

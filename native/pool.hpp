@@ -53,6 +53,7 @@ class Pool {
     int n_threads_;
     int64_t process_;
     std::vector<std::thread> threads_;
+    size_t n_started_ = 0;
     std::mutex mutex_;
     std::condition_variable wake_, done_;
     std::atomic<uint64_t> generation_{0};

@@ -67,7 +67,7 @@ class Purchase:
 
 @dataclass
 class Ensemble:
-    """Trees as lists of nodes, level by level; the features bought; and the training rows' scores."""
+    """Trees as lists of nodes, the root first; the features bought; and the training rows' scores."""
 
     trees: list[list[Node]]
     purchases: list[Purchase]
@@ -145,47 +145,73 @@ def candidate(Z: I64, subset: Sequence[int], g: F64, rows: I64, min_leaf: int) -
     return subset[int(halves.begin[group])]
 
 
-def fit_tree(X: F64, g: F64, owned: list[int], rules: Rules, tree: int) -> tuple[list[Node], list[Purchase]]:
-    """Fit a tree to residuals; `owned` (Ω) grows at once."""
-    Z = scaled(X)
-    root_sse = sse(g)
-    price = rules.penalty * (root_sse if rules.of_root else 1.0)
-    nodes = [Node(np.arange(g.shape[0]), 0)]
-    purchases: list[Purchase] = []
-    level = [0]
-    while level:
-        for k in sorted(level, key=lambda k: -nodes[k].rows.shape[0]):
-            node = nodes[k]
-            if node.depth == rules.max_depth or node.rows.shape[0] < rules.min_node_rows:
-                continue
-            tie = _TIE * root_sse
-            split = best_of(X, owned, g, node.rows, rules.min_leaf, tie)
-            if rules.limit is None or len(owned) < rules.limit:
-                looked_at = (
-                    range(X.shape[1])
-                    if rules.subsets is None
-                    else sorted(
-                        {candidate(Z, subset, g, node.rows, rules.min_leaf) for subset in rules.subsets}
-                    )
-                )
-                new = [feature for feature in looked_at if feature not in owned]
-                bought = best_of(X, new, g, node.rows, rules.min_leaf, tie)
-                if bought.gain - price > split.gain:
-                    split = bought
-                    owned.append(bought.feature)
-                    purchases.append(Purchase(tree, bought.feature, bought.gain / root_sse, price / root_sse))
-            if split.gain > 0.0:
-                node.feature, node.gain = split.feature, split.gain
-                node.left_rows = node.rows[split.left]
+class TreeBuilder:
+    """Fits one tree to residuals; `owned` (Ω) grows at once.
+
+    Nodes choose level by level, the largest of a level first. A node whose squared error does not exceed the
+    price waits: neither it nor a node below it can buy, and it is grown when the others have finished.
+    """
+
+    def __init__(self, X: F64, g: F64, owned: list[int], rules: Rules, tree: int) -> None:
+        self.X, self.g, self.owned, self.rules, self.tree = X, g, owned, rules, tree
+        self.Z = scaled(X)
+        self.root_sse = sse(g)
+        self.price = rules.penalty * (self.root_sse if rules.of_root else 1.0)
+        self.nodes = [Node(np.arange(g.shape[0]), 0)]
+        self.purchases: list[Purchase] = []
+
+    def fit(self) -> tuple[list[Node], list[Purchase]]:
+        """Grow the tree."""
+        level, waiting = [0], []
+        while level:
+            may_buy = [k for k in level if self._has_room() and sse(self.g[self.nodes[k].rows]) > self.price]
+            waiting += [k for k in level if k not in may_buy]
+            for k in sorted(may_buy, key=lambda k: -self.nodes[k].rows.shape[0]):
+                self._choose(self.nodes[k], buys=True)
+            level = self._children(may_buy)
+        while waiting:
+            for k in waiting:
+                self._choose(self.nodes[k], buys=False)
+            waiting = self._children(waiting)
+        return self.nodes, self.purchases
+
+    def _has_room(self) -> bool:
+        return self.rules.limit is None or len(self.owned) < self.rules.limit
+
+    def _choose(self, node: Node, *, buys: bool) -> None:
+        rules, rows = self.rules, node.rows
+        if node.depth == rules.max_depth or rows.shape[0] < rules.min_node_rows:
+            return
+        tie = _TIE * self.root_sse
+        split = best_of(self.X, self.owned, self.g, rows, rules.min_leaf, tie)
+        if buys and self._has_room():
+            new = [feature for feature in self._looked_at(rows) if feature not in self.owned]
+            bought = best_of(self.X, new, self.g, rows, rules.min_leaf, tie)
+            if bought.gain - self.price > split.gain:
+                split = bought
+                self.owned.append(bought.feature)
+                shares = bought.gain / self.root_sse, self.price / self.root_sse
+                self.purchases.append(Purchase(self.tree, bought.feature, *shares))
+        if split.gain > 0.0:
+            node.feature, node.gain = split.feature, split.gain
+            node.left_rows = rows[split.left]
+
+    def _looked_at(self, rows: I64) -> Sequence[int]:
+        if self.rules.subsets is None:
+            return range(self.X.shape[1])
+        subsets, min_leaf = self.rules.subsets, self.rules.min_leaf
+        return sorted({candidate(self.Z, subset, self.g, rows, min_leaf) for subset in subsets})
+
+    def _children(self, parents: Sequence[int]) -> list[int]:
         below = []
-        for k in level:
-            if nodes[k].feature >= 0:
-                nodes[k].left = len(nodes)
-                below += [len(nodes), len(nodes) + 1]
-                right_rows = np.setdiff1d(nodes[k].rows, nodes[k].left_rows)
-                nodes += [Node(rows, nodes[k].depth + 1) for rows in (nodes[k].left_rows, right_rows)]
-        level = below
-    return nodes, purchases
+        for k in parents:
+            node = self.nodes[k]
+            if node.feature >= 0:
+                node.left = len(self.nodes)
+                below += [len(self.nodes), len(self.nodes) + 1]
+                right_rows = np.setdiff1d(node.rows, node.left_rows)
+                self.nodes += [Node(rows, node.depth + 1) for rows in (node.left_rows, right_rows)]
+        return below
 
 
 def boost(
@@ -200,7 +226,7 @@ def boost(
         p = 1.0 / (1.0 + np.exp(-scores))
         g = y - p if logistic else y - scores
         h = p * (1.0 - p) if logistic else np.ones_like(y)
-        nodes, purchases = fit_tree(X, g, owned, rules, t)
+        nodes, purchases = TreeBuilder(X, g, owned, rules, t).fit()
         for node in nodes:
             if node.feature < 0:
                 scores[node.rows] += learning_rate * g[node.rows].sum() / h[node.rows].sum()

@@ -6,11 +6,12 @@ output and returns a changed copy.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import itertools
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gtgbm.arrays import CELLS, F64, I8, I16, I32, I64, LANES, U8, U16, Bool, Table
+from gtgbm.arrays import CATEGORICAL, CELLS, F64, I8, I16, I32, I64, LANES, U8, U16, Bool, Table
 from gtgbm.group_tests import GroupTree
 
 MISSING = CELLS - 1
@@ -36,23 +37,17 @@ def encode(table: Table, columns: I64, thresholds: F64, n_thresholds: I32, out: 
     return out
 
 
-def find_infinities(table: Table) -> Bool:
-    """Whether a column holds an infinity."""
-    return np.array([np.isinf(column).any() for column in table.T], dtype=np.bool_)
-
-
-def minmax_values(table: Table, rows: I64) -> U16:
-    """Sampled values scaled to 0 .. 65535 by each column's range; NaN becomes 0."""
-    values = table[rows].T.astype(np.float64)
+def minmax_values(table: Table, rows: I64, columns: I64) -> U16:
+    """Sampled values scaled to 0 .. 65535 by each column's finite range, clipped to it; NaN becomes 0."""
+    values = gather(table, rows, columns)
     out = np.zeros(values.shape, dtype=np.uint16)
     for c, column in enumerate(values):
-        present = column[~np.isnan(column)]
-        if present.size == 0:
+        finite = column[np.isfinite(column)]
+        if finite.size == 0 or finite.min() / 2 == finite.max() / 2:
             continue
-        with np.errstate(invalid="ignore"):  # infinities
-            span = present.max() / 2 - present.min() / 2
-            scaled = (column / 2 - present.min() / 2) / span if span > 0 else np.zeros_like(column)
-        out[c] = np.rint(np.where(np.isnan(scaled), 0.0, scaled) * 65535.0)
+        low, span = finite.min() / 2, finite.max() / 2 - finite.min() / 2
+        scaled = np.clip((column / 2 - low) / span, 0.0, 1.0)
+        out[c] = np.rint(np.where(np.isnan(column), 0.0, scaled) * 65535.0)
     return out
 
 
@@ -76,14 +71,9 @@ def fixed_point_sum(values: F64, scale: float) -> int:
     return sum(fixed_point(values, scale).tolist())
 
 
-def max_abs(values: F64) -> float:
-    """Largest absolute value, 0 for no values."""
-    return float(np.abs(values).max(initial=0.0))
-
-
-def pack_cells(residuals: F64, scale: float, count_bits: int) -> tuple[I64, int, int]:
+def pack_cells(residuals: F64, centre: float, scale: float, count_bits: int) -> tuple[I64, int, int]:
     """Cells, their sum, and the sum of squared fixed-point residuals."""
-    q = fixed_point(residuals, scale)
+    q = fixed_point(residuals - centre, scale)
     cells = q * 2**count_bits + 1
     return cells, sum(cells.tolist()), sum(v * v for v in q.tolist())
 
@@ -123,27 +113,27 @@ def build_histograms(
     last_tile: int,
     hist: I64,
 ) -> I64:
-    """Histograms of row ranges, job k's in slot[k], for some tiles."""
+    """Histograms of row ranges, job k's in slot[k], for some tiles; cells are by row of the table."""
     hist = hist.copy()
     for b, e, s in zip(begin.tolist(), end.tolist(), slot.tolist(), strict=True):
         for tile in range(first_tile, last_tile):
             for lane in range(LANES):
-                hist[s, tile, lane] = histogram(codes[tile, rows[b:e], lane], cells[b:e])
+                hist[s, tile, lane] = histogram(codes[tile, rows[b:e], lane], cells[rows[b:e]])
     return hist
 
 
-def subtract_histograms(parents: I64, parent: I64, sibling: I64, slot: I64, n_tiles: int, hist: I64) -> I64:
+def subtract_histograms(parents: I64, parent: I64, sibling: I64, slot: I64, n_cells: int, hist: I64) -> I64:
     """Histograms of the rows that a parent has and a sibling has not."""
     hist = hist.copy()
     for p, other, s in zip(parent.tolist(), sibling.tolist(), slot.tolist(), strict=True):
-        hist[s, :n_tiles] = parents[p, :n_tiles] - hist[other, :n_tiles]
+        hist[s, :n_cells] = parents[p, :n_cells] - hist[other, :n_cells]
     return hist
 
 
 def build_pair_histograms(codes: U8, column: I64, rows: I32, cells: I64, begin: I64, end: I64) -> I64:
-    """Histogram of one column over one row range, for each pair."""
+    """Histogram of one column over one row range, for each pair; cells are by row of the table."""
     pairs = zip(column.tolist(), begin.tolist(), end.tolist(), strict=True)
-    hists = [histogram(codes[c, rows[b:e]], cells[b:e]) for c, b, e in pairs]
+    hists = [histogram(codes[c, rows[b:e]], cells[rows[b:e]]) for c, b, e in pairs]
     return np.array(hists, dtype=np.int64).reshape(-1, CELLS)
 
 
@@ -190,37 +180,121 @@ def best_split(cells: I64, total: int, count_bits: int, min_leaf: int) -> Split:
     return best
 
 
+class Columns(NamedTuple):
+    """What a scan knows about its columns; category c of column j is ``category_use[category_row[j], c]``."""
+
+    n_bins: I32
+    use: U8
+    category_row: I32
+    category_use: U8
+
+
+class Found(NamedTuple):
+    """Best split over some columns, and the cell sum of its left side."""
+
+    gain: float = -np.inf
+    column: int = -1
+    bin: int = -1
+    missing_side: int = UNSEEN
+    left: int = 0
+
+
+Offer: TypeAlias = tuple[int, int, int]
+
+
+def offered(cells: list[int], total: int, category_use: list[int] | None, use: int) -> list[Offer]:
+    """Splits (left, bin, missing side) a column offers to a search among owned or among new features.
+
+    Bins without rows offer nothing: what they would separate, the bin before them does.
+    """
+    if category_use is not None:
+        codes = [code for code in range(len(cells)) if category_use[code] == use]
+        return [(total - cells[code], code, UNSEEN) for code in codes]
+    occupied = [b for b, cell in enumerate(cells) if cell != 0]
+    below = list(itertools.accumulate(cells[b] for b in occupied))
+    missing = total - sum(cells)
+    if missing == 0:
+        return [(left, b, UNSEEN) for b, left in zip(occupied, below, strict=True)]
+    right = [(left, b, RIGHT) for b, left in zip(occupied, below, strict=True)]
+    return right + [(left + missing, b, LEFT) for left, b, _ in right]
+
+
+def first_best(offers: list[Offer], total: int, count_bits: int, min_leaf: int) -> Found:
+    """First of the best splits, in doubles and in the kernel's order of operations: equal to the bit."""
+    mask = (1 << count_bits) - 1
+    n, g = float(total & mask), float(total >> count_bits)
+    best, top, bottom = Found(), 0.0, 1.0
+    for left, bin, side in offers:
+        n_left = float(left & mask)
+        if min(n_left, n - n_left) < min_leaf:
+            continue
+        d = float(left >> count_bits) * n - g * n_left
+        numerator, denominator = d * d, n_left * (n - n_left)
+        if numerator * bottom > top * denominator:
+            top, bottom = numerator, denominator
+            best = Found(top / bottom / n, -1, bin, side, left)
+    return best
+
+
+def scan_columns(hist: I64, columns: Columns, use: int, total: int, count_bits: int, min_leaf: int) -> Found:
+    """Best split of one node, hist (columns, 256), among features of one use; equals keep the first."""
+    best = Found()
+    for c, column_use in enumerate(columns.use.tolist()):
+        is_category = column_use == CATEGORICAL
+        if column_use != use and not is_category:
+            continue
+        uses = columns.category_use[columns.category_row[c]].tolist() if is_category else None
+        cells = hist[c, : max(int(columns.n_bins[c]), 0)].tolist()
+        found = first_best(offered(cells, total, uses, use), total, count_bits, min_leaf)
+        if found.gain > best.gain:
+            best = found._replace(column=c)
+    return best
+
+
 # --- partition ---
 
 
-def goes_left(codes: U8, bin: int, missing_left: int) -> Bool:
+def goes_left(codes: U8, bin: int, is_category: int, missing_left: int) -> Bool:
     """Which rows of a column go left."""
-    left: Bool = (codes <= bin) | ((codes == MISSING) & bool(missing_left))
-    return left
+    if is_category:
+        return np.asarray(codes != bin)
+    return np.where(codes == MISSING, bool(missing_left), codes <= bin)
 
 
 def partition_rows(
-    codes: U8,
-    column: I64,
-    bin: I32,
-    missing_left: U8,
-    begin: I64,
-    end: I64,
-    count_bits: int,
-    rows: I32,
-    cells: I64,
-) -> tuple[I32, I64, I64]:
-    """Rows, cells and statistics of the left sides after splitting row ranges."""
-    rows, cells = rows.copy(), cells.copy()
-    stats = np.zeros((column.shape[0], 4), dtype=np.int64)
+    codes: U8, column: I64, bin: I32, is_category: U8, missing_left: U8, begin: I64, end: I64, rows: I32
+) -> tuple[I32, I64]:
+    """Rows after splitting row ranges, and how many went left in each."""
+    rows, n_left = rows.copy(), np.zeros(column.shape[0], dtype=np.int64)
     for k, c in enumerate(column.tolist()):
-        node = slice(int(begin[k]), int(end[k]))
-        left = goes_left(codes[c // LANES, rows[node], c % LANES], int(bin[k]), int(missing_left[k]))
-        q = cells[node][left] >> count_bits
-        stats[k] = left.sum(), cells[node][left].sum(), (q * q >> 32).sum(), (q * q & 0xFFFFFFFF).sum()
-        for values in (rows, cells):
-            values[node] = np.concatenate([values[node][left], values[node][~left]])
-    return rows, cells, stats
+        node = rows[begin[k] : end[k]].copy()
+        column_codes = codes[c // LANES, node, c % LANES]
+        left = goes_left(column_codes, int(bin[k]), int(is_category[k]), int(missing_left[k]))
+        n_left[k] = left.sum()
+        rows[begin[k] : end[k]] = np.concatenate([node[left], node[~left]])
+    return rows, n_left
+
+
+def node_sums(rows: I32, cells: I64, begin: I64, end: I64, count_bits: int) -> list[tuple[int, int]]:
+    """Cell sum and sum of squared gradients of row ranges."""
+    nodes = [cells[rows[b:e]] for b, e in zip(begin.tolist(), end.tolist(), strict=True)]
+    return [(sum(c.tolist()), sum(q * q for q in (c >> count_bits).tolist())) for c in nodes]
+
+
+def sampled_rows(
+    rows: I32, cells: I64, begin: I64, end: I64, position: I32
+) -> tuple[list[int], list[int], list[int], list[int]]:
+    """Positions and cells of sampled rows, node after node; where each node starts; its cell sum."""
+    positions: list[int] = []
+    sampled: list[int] = []
+    first, total = [0], []
+    for b, e in zip(begin.tolist(), end.tolist(), strict=True):
+        inside = [row for row in rows[b:e].tolist() if position[row] >= 0]
+        positions += [int(position[row]) for row in inside]
+        sampled += [int(cells[row]) for row in inside]
+        first.append(len(positions))
+        total.append(sum(int(cells[row]) for row in inside))
+    return positions, sampled, first, total
 
 
 # --- group tests ---

@@ -10,7 +10,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import CELLS, I32, I64, LANES, U8, Table
+from gtgbm.arrays import CATEGORICAL, CELLS, I32, I64, LANES, NEW, OWNED, SKIPPED, U8, Table
+from tests.reference import Columns
 
 FLOATS = (np.float32, np.float64)
 INTEGERS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
@@ -70,7 +71,7 @@ def _values(draw: st.DrawFn, dtype: np.dtype[Any], rng: np.random.Generator, sha
 
 @dataclass(frozen=True)
 class Nodes:
-    """Rows of a tree level: node k owns ``rows[begin[k]:end[k]]``, with cells in the same order."""
+    """Rows of a tree level: node k owns ``rows[begin[k]:end[k]]``, cells are by row of the table."""
 
     rows: I32
     cells: I64
@@ -79,9 +80,14 @@ class Nodes:
     count_bits: int
 
     @property
+    def ordered(self) -> I64:
+        """Cells in the order of the rows."""
+        return self.cells[self.rows]
+
+    @property
     def total(self) -> I64:
         """Cell sum of each node."""
-        sums = [self.cells[b:e].sum() for b, e in zip(self.begin, self.end, strict=True)]
+        sums = [self.ordered[b:e].sum() for b, e in zip(self.begin, self.end, strict=True)]
         return np.array(sums, dtype=np.int64)
 
 
@@ -93,17 +99,15 @@ def nodes_of(draw: st.DrawFn, n: int, gradient: int = 8) -> Nodes:
     cuts = np.sort(rng.integers(0, rows.shape[0], draw(st.integers(0, 14)), endpoint=True))
     edges = np.concatenate([[0], cuts, [rows.shape[0]]]).astype(np.int64)
     count_bits = n.bit_length()
-    cells = rng.integers(-gradient, gradient, rows.shape[0], endpoint=True) * 2**count_bits + 1
+    cells = rng.integers(-gradient, gradient, n, endpoint=True) * 2**count_bits + 1
     return Nodes(rows, cells, edges[:-1].copy(), edges[1:].copy(), count_bits)
 
 
 @st.composite
-def tiles(draw: st.DrawFn, n: int) -> tuple[U8, I32]:
+def tiles(draw: st.DrawFn, n: int, bins_of: Sequence[int] = (0, 1, 2, 7, 64, 255)) -> tuple[U8, I32]:
     """Draw codes (tiles, n, 8) and numbers of bins: none (all missing), one, few, or the most there are."""
     rng = np.random.default_rng(draw(seeds))
-    n_bins = np.array(
-        draw(st.lists(st.sampled_from([0, 1, 2, 7, 64, 255]), min_size=1, max_size=20)), np.int32
-    )
+    n_bins = np.array(draw(st.lists(st.sampled_from(bins_of), min_size=1, max_size=20)), np.int32)
     n_tiles = -(-n_bins.shape[0] // LANES)
     codes = np.zeros((n_tiles, n, LANES), dtype=np.uint8)
     missing = draw(st.sampled_from([0.0, 0.2]))
@@ -112,6 +116,53 @@ def tiles(draw: st.DrawFn, n: int) -> tuple[U8, I32]:
         is_missing = rng.random(n) < (missing if bins else 1.0)
         codes[c // LANES, :, c % LANES] = np.where(is_missing, CELLS - 1, column)
     return codes, n_bins
+
+
+def rich_level(rng: np.random.Generator, n: int, gradient: int) -> tuple[U8, Columns, Nodes]:
+    """Columns and nodes all by chance, with much to find: draws of hypothesis are often poor.
+
+    Residuals depend on some columns, so that trees grow deep, and equal columns give ties.
+    """
+    n_bins = rng.choice([0, 1, 2, 3, 7, 64, 255], rng.integers(1, 30)).astype(np.int32)
+    if rng.random() < 0.5:
+        n_bins = np.clip(n_bins, 1, 64)
+    columns, codes = n_bins.shape[0], np.zeros((-(-n_bins.shape[0] // LANES), n, LANES), dtype=np.uint8)
+    missing, signal = rng.choice([0.0, 0.2]), np.zeros(n)
+    for c, bins in enumerate(n_bins.tolist()):
+        column = rng.integers(0, max(bins, 1), n)
+        twin = int(rng.integers(c)) if c and rng.random() < 0.2 else c
+        if twin != c and n_bins[twin] == bins:
+            column = codes[twin // LANES, :, twin % LANES].astype(np.int64)
+        else:
+            column[rng.random(n) < (missing if bins else 1.0)] = CELLS - 1
+        codes[c // LANES, :, c % LANES] = column
+        signal += rng.choice([0.0, 1.0]) * (column < rng.integers(0, max(bins, 1), endpoint=True))
+    residuals = (signal - signal.mean() + rng.normal(size=n)).clip(-4.0, 4.0) / 4.0
+    count_bits = n.bit_length()
+    cells = np.rint(residuals * gradient).astype(np.int64) * 2**count_bits + 1
+    kinds = [[OWNED], [OWNED, OWNED, CATEGORICAL], [SKIPPED, NEW, OWNED, OWNED, CATEGORICAL]][rng.integers(3)]
+    use = rng.choice(kinds, columns).astype(np.uint8)
+    category_row = np.where(use == CATEGORICAL, rng.permutation(columns), -1).astype(np.int32)
+    category_use = rng.choice([SKIPPED, NEW, OWNED, OWNED], (columns, CELLS)).astype(np.uint8)
+    rows = rng.permutation(n)[: n if rng.random() < 0.7 else (n + 1) // 2].astype(np.int32)
+    cuts = np.sort(rng.integers(0, rows.shape[0], rng.choice([0, 0, 1, 2, 10]), endpoint=True))
+    edges = np.concatenate([[0], cuts, [rows.shape[0]]]).astype(np.int64)
+    nodes = Nodes(rows, cells, edges[:-1].copy(), edges[1:].copy(), count_bits)
+    return codes, Columns(n_bins, use, category_row, category_use), nodes
+
+
+@st.composite
+def scanned(draw: st.DrawFn, n_bins: I32) -> Columns:
+    """Draw what columns are to a scan: owned, new, skipped, or categorical with categories of each kind."""
+    rng = np.random.default_rng(draw(seeds))
+    n_columns = n_bins.shape[0]
+    kinds = draw(st.sampled_from([[OWNED], [OWNED, CATEGORICAL], [SKIPPED, NEW, OWNED, CATEGORICAL]]))
+    use = rng.choice(kinds, n_columns).astype(np.uint8)
+    category_row = np.full(n_columns, -1, dtype=np.int32)
+    categorical = np.flatnonzero(use == CATEGORICAL)
+    category_row[categorical] = rng.permutation(categorical.shape[0])
+    category_use = rng.choice([SKIPPED, NEW, OWNED, OWNED], (categorical.shape[0], CELLS)).astype(np.uint8)
+    return Columns(n_bins, use, category_row, category_use)
 
 
 def assert_refused(

@@ -24,7 +24,7 @@ def find_thresholds(pool: _core.Pool, values: F64, max_bins: int) -> tuple[F64, 
 
 def rank_codes(pool: _core.Pool, table: Table, levels: int) -> U8:
     out = np.full(table.shape[::-1], 77, dtype=np.uint8)
-    _core.rank_codes(pool, table, np.arange(table.shape[0]), levels, out)
+    _core.rank_codes(pool, table, np.arange(table.shape[0]), np.arange(table.shape[1]), levels, out)
     return out
 
 
@@ -117,13 +117,6 @@ def test_encode(pool: _core.Pool, table: Table, lanes: int, seed: int, width: in
     np.testing.assert_array_equal(out, expected)
 
 
-@given(pools, tables())
-def test_find_infinities(pool: _core.Pool, table: Table) -> None:
-    out = np.full(table.shape[1], 77, dtype=np.uint8)
-    _core.find_infinities(pool, table, out)
-    np.testing.assert_array_equal(out, reference.find_infinities(table))
-
-
 @given(pools, tables(), st.sampled_from([3, 8, 64, 255]))
 def test_rank_codes_keep_order(pool: _core.Pool, table: Table, levels: int) -> None:
     codes = rank_codes(pool, table, levels)
@@ -154,19 +147,39 @@ def test_rank_codes_share_rows_equally(n: int, order: str) -> None:
         assert counts.min() >= n / (levels - 1) / 8 - 1
 
 
-@given(pools, tables(), seeds)
-def test_minmax_values(pool: _core.Pool, table: Table, seed: int) -> None:
-    rows = sample(np.random.default_rng(seed), table.shape[0], table.shape[0])
-    out = np.full((table.shape[1], rows.shape[0]), 77, dtype=np.uint16)
-    _core.minmax_values(pool, table, rows, out)
-    np.testing.assert_array_equal(out, reference.minmax_values(table, rows))
+@given(pools, tables(), seeds, st.integers(0, 150))
+def test_sampled_codes_of_some_columns(pool: _core.Pool, table: Table, seed: int, n_columns: int) -> None:
+    """Columns in any order, some more than once: each as if it were the only one."""
+    rng = np.random.default_rng(seed)
+    table = table[:1000]
+    rows, columns = sample(rng, table.shape[0], table.shape[0]), sample(rng, table.shape[1], n_columns)
+    out = np.full((n_columns, rows.shape[0]), 77, dtype=np.uint8)
+    _core.rank_codes(pool, table, rows, columns, 9, out)
+    np.testing.assert_array_equal(out, rank_codes(_core.Pool(1), table[rows], 9)[columns])
+
+
+@given(pools, tables(), seeds, st.integers(0, 150))
+def test_minmax_values(pool: _core.Pool, table: Table, seed: int, n_columns: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, columns = sample(rng, table.shape[0], table.shape[0]), sample(rng, table.shape[1], n_columns)
+    out = np.full((n_columns, rows.shape[0]), 77, dtype=np.uint16)
+    _core.minmax_values(pool, table, rows, columns, out)
+    np.testing.assert_array_equal(out, reference.minmax_values(table, rows, columns))
 
 
 def test_minmax_values_span_the_whole_scale() -> None:
-    table = np.array([[-3.0, 5.0, -1.7e308], [1.0, 5.0, 0.0], [np.nan, 5.0, np.nan], [5.0, 5.0, 1.7e308]])
-    out = np.empty((3, 4), dtype=np.uint16)
-    _core.minmax_values(_core.Pool(1), table, np.arange(4), out)
-    assert out.tolist() == [[0, 32768, 0, 65535], [0, 0, 0, 0], [0, 32768, 0, 65535]]
+    table = np.array(
+        [
+            [-3.0, 5.0, -1.7e308, -np.inf, np.inf],
+            [1.0, 5.0, 0.0, 2.0, np.inf],
+            [np.nan, 5.0, np.nan, 3.0, np.nan],
+            [5.0, 5.0, 1.7e308, np.inf, -np.inf],
+        ]
+    )
+    out = np.empty((5, 4), dtype=np.uint16)
+    _core.minmax_values(_core.Pool(1), table, np.arange(4), np.arange(5), out)
+    scale = [0, 32768, 0, 65535]
+    assert out.tolist() == [scale, [0] * 4, scale, [0, 0, 65535, 65535], [0] * 4]
 
 
 @pytest.mark.parametrize("size", [2, 3])
@@ -175,10 +188,10 @@ def test_threads_have_scratch_space_of_their_own(size: int) -> None:
     table = np.random.default_rng(0).normal(size=(3000, 400))
     rows = np.arange(3000)
     serial, parallel = np.empty((2, 400, 3000), dtype=np.uint16)
-    _core.minmax_values(_core.Pool(1), table, rows, serial)
+    _core.minmax_values(_core.Pool(1), table, rows, np.arange(400), serial)
     expected_codes, pool = rank_codes(_core.Pool(1), table, 64), _core.Pool(size)
     for _ in range(3):
-        _core.minmax_values(pool, table, rows, parallel)
+        _core.minmax_values(pool, table, rows, np.arange(400), parallel)
         np.testing.assert_array_equal(parallel, serial)
         np.testing.assert_array_equal(rank_codes(pool, table, 64), expected_codes)
 
@@ -193,10 +206,7 @@ def test_empty_tables(shape: tuple[int, int]) -> None:
     out = np.empty((shape[1], shape[0], 1), dtype=np.uint8)
     _core.encode(pool, table, columns, np.empty((shape[1], 4)), n_thresholds, out)
     assert rank_codes(pool, table, 8).size == 0
-    _core.minmax_values(pool, table, rows, np.empty(shape[::-1], dtype=np.uint16))
-    infinite = np.full(shape[1], 77, dtype=np.uint8)
-    _core.find_infinities(pool, table, infinite)
-    assert not infinite.any()
+    _core.minmax_values(pool, table, rows, columns, np.empty(shape[::-1], dtype=np.uint16))
 
 
 def test_wrong_shapes_are_refused() -> None:
@@ -233,18 +243,22 @@ def test_wrong_shapes_are_refused() -> None:
         "column": {2: np.array([0, 1, 3])},
     }
     assert_refused(_core.encode, (pool, table, columns, edges, counts, np.zeros((3, 5, 1), u8)), bad)
-    assert_refused(_core.find_infinities, (pool, table, np.zeros(3, u8)), {"out": {2: np.zeros(5, u8)}})
     for kernel, dtype, levels in ((_core.rank_codes, u8, (8,)), (_core.minmax_values, np.uint16, ())):
-        out = {"out": {3 + len(levels): np.zeros((5, 3), dtype)}, "row": {2: row_beyond}}
-        assert_refused(kernel, (pool, table, rows, *levels, np.zeros((3, 5), dtype)), out)
+        bad = {
+            "out": {4 + len(levels): np.zeros((5, 3), dtype)},
+            "row": {2: row_beyond},
+            "column": {3: column_beyond},
+            "columns": {3: columns[:2].copy()},
+        }
+        assert_refused(kernel, (pool, table, rows, columns, *levels, np.zeros((3, 5), dtype)), bad)
     out8 = np.zeros((3, 5), u8)
-    assert_refused(_core.rank_codes, (pool, table, rows, 8, out8), {"few": {3: 2}, "many": {3: 256}})
+    assert_refused(_core.rank_codes, (pool, table, rows, columns, 8, out8), {"few": {4: 2}, "many": {4: 256}})
 
 
 @pytest.mark.parametrize("dtype", [np.bool_, np.float16, np.complex128])
 def test_other_dtypes_are_refused(dtype: type[np.generic]) -> None:
     with pytest.raises(ValueError, match="dtype"):
-        _core.find_infinities(_core.Pool(1), np.zeros((2, 2), dtype), np.zeros(2, np.uint8))
+        _core.gather(_core.Pool(1), np.zeros((2, 2), dtype), np.arange(2), np.arange(2), np.zeros((2, 2)))
 
 
 def test_outputs_are_never_copied() -> None:

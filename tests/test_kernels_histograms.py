@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import CELLS, F64, I32, I64, LANES, U8
+from gtgbm.arrays import CELLS, I32, I64, LANES, U8
 from tests import reference
 from tests.strategies import Nodes, assert_refused, level_rows, nodes_of, pools, seeds, tiles
 
@@ -29,20 +29,9 @@ def build(pool: _core.Pool, codes: U8, nodes: Nodes) -> I64:
     """Histograms of all nodes, node k's in slot k."""
     hist = untouched(nodes.begin.shape[0], codes.shape[0], LANES, CELLS)
     slots = np.arange(nodes.begin.shape[0])
-    _core.build_histograms(
-        pool, codes, nodes.rows, nodes.cells, nodes.begin, nodes.end, slots, 0, codes.shape[0], hist
-    )
+    ranges = (nodes.rows, nodes.cells, nodes.begin, nodes.end, slots, 0, codes.shape[0])
+    _core.build_histograms(pool, codes, *ranges, untouched(nodes.rows.shape[0]), hist)
     return hist
-
-
-def scan(
-    pool: _core.Pool, hist: I64, n_bins: I32, slot: I64, nodes: Nodes, min_leaf: int
-) -> tuple[F64, I32, I32]:
-    shape = (slot.shape[0], n_bins.shape[0])
-    gain, bin, side = np.full(shape, 77.0), np.full(shape, 77, np.int32), np.full(shape, 77, np.int32)
-    total, bits = nodes.total[slot], nodes.count_bits
-    _core.scan_histograms(pool, hist, n_bins, slot, total, bits, min_leaf, gain, bin, side)
-    return gain, bin, side
 
 
 @given(pools, levels(2**20), seeds)
@@ -55,7 +44,7 @@ def test_build_histograms(pool: _core.Pool, level: Level, seed: int) -> None:
     hist = untouched(n_nodes + 2, n_tiles + 1, LANES, CELLS)
     ranges = (nodes.rows, nodes.cells, nodes.begin, nodes.end, slot, first, last)
     expected = reference.build_histograms(codes, *ranges, hist)
-    _core.build_histograms(pool, codes, *ranges, hist)
+    _core.build_histograms(pool, codes, *ranges, untouched(nodes.rows.shape[0]), hist)
     np.testing.assert_array_equal(hist, expected)
 
 
@@ -68,7 +57,7 @@ def test_a_parent_is_the_sum_of_its_children(pool: _core.Pool, level: Level, see
     np.testing.assert_array_equal(parent[0], children.sum(axis=0))
     # Nor does the order of the rows matter.
     order = np.random.default_rng(seed).permutation(nodes.rows.shape[0])
-    mixed = Nodes(nodes.rows[order], nodes.cells[order], whole.begin, whole.end, nodes.count_bits)
+    mixed = Nodes(nodes.rows[order], nodes.cells, whole.begin, whole.end, nodes.count_bits)
     np.testing.assert_array_equal(parent, build(pool, codes, mixed))
 
 
@@ -78,10 +67,25 @@ def test_subtract_histograms(pool: _core.Pool, level: Level, seed: int) -> None:
     rng = np.random.default_rng(seed)
     n_nodes, n_tiles = len(nodes.begin), codes.shape[0]
     hist = np.concatenate([build(pool, codes, nodes), untouched(n_nodes, n_tiles, LANES, CELLS)])
-    parents = rng.integers(-(2**60), 2**60, (3, n_tiles + 1, LANES, CELLS))
-    known = int(rng.integers(0, n_tiles, endpoint=True))
+    hist = hist.reshape(2 * n_nodes, -1)
+    parents = rng.integers(-(2**60), 2**60, (3, hist.shape[1] + 5))
+    n_cells = [0, 1, hist.shape[1], int(rng.integers(hist.shape[1]))][rng.integers(4)]
     sibling, slot = rng.permutation(n_nodes), n_nodes + rng.permutation(n_nodes)
-    arguments = (parents, rng.integers(0, 3, n_nodes), sibling, slot, known)
+    arguments = (parents, rng.integers(0, 3, n_nodes), sibling, slot, n_cells)
+    expected = reference.subtract_histograms(*arguments, hist)
+    _core.subtract_histograms(pool, *arguments, hist)
+    np.testing.assert_array_equal(hist, expected)
+
+
+@given(pools, seeds, st.sampled_from([1, 255, 8191, 8192, 8193, 40_000]), st.booleans())
+def test_long_histograms_are_subtracted_in_pieces(
+    pool: _core.Pool, seed: int, n_cells: int, in_place: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    hist, parents = rng.integers(-(2**60), 2**60, (2, 3, 40_000))
+    # A histogram may take the place of the sibling it is found by.
+    slot = np.array([1, 2]) if in_place else np.array([0, 2])
+    arguments = (parents, np.array([2, 0]), np.array([1, 2 if in_place else 1]), slot, n_cells)
     expected = reference.subtract_histograms(*arguments, hist)
     _core.subtract_histograms(pool, *arguments, hist)
     np.testing.assert_array_equal(hist, expected)
@@ -93,56 +97,47 @@ def test_a_subtracted_sibling_is_the_built_one(pool: _core.Pool, level: Level) -
     middle = int(nodes.begin[-1])
     two = Nodes(nodes.rows, nodes.cells, np.array([0, middle]), np.array([middle, nodes.rows.shape[0]]), 20)
     whole = Nodes(nodes.rows, nodes.cells, nodes.begin[:1], nodes.end[-1:], 20)
-    hist = build(pool, codes, two)
+    hist, parent = build(pool, codes, two).reshape(2, -1), build(pool, codes, whole).reshape(1, -1)
     expected = hist[1].copy()
     zero, one = np.array([0]), np.array([1])
-    _core.subtract_histograms(pool, build(pool, codes, whole), zero, zero, one, codes.shape[0], hist)
+    _core.subtract_histograms(pool, parent, zero, zero, one, hist.shape[1], hist)
     np.testing.assert_array_equal(hist[1], expected)
 
 
 @given(pools, levels(), st.sampled_from([1, 2, 5]), seeds)
-def test_scan_histograms(pool: _core.Pool, level: Level, min_leaf: int, seed: int) -> None:
+def test_scan_pair_histograms(pool: _core.Pool, level: Level, min_leaf: int, seed: int) -> None:
     codes, n_bins, nodes = level
-    hist = build(pool, codes, nodes)
-    slot = np.random.default_rng(seed).permutation(nodes.begin.shape[0])
-    gain, bin, side = scan(pool, hist, n_bins, slot, nodes, min_leaf)
+    rng = np.random.default_rng(seed)
+    n_pairs = 3 * n_bins.shape[0]
+    node, column = rng.integers(0, len(nodes.begin), n_pairs), rng.integers(0, n_bins.shape[0], n_pairs)
+    hist = build(pool, codes, nodes)[node, column // LANES, column % LANES]
+    gain, bin, side = np.empty(n_pairs), np.empty(n_pairs, np.int32), np.empty(n_pairs, np.int32)
+    total, bits = nodes.total[node], nodes.count_bits
+    _core.scan_pair_histograms(pool, hist, n_bins[column], total, bits, min_leaf, gain, bin, side)
     exact = nodes.rows.shape[0] <= 60  # then every product of the comparison fits into a double
-    for (k, c), found in np.ndenumerate(gain):
-        cells = hist[slot[k], c // LANES, c % LANES, : n_bins[c]]
-        total = int(nodes.total[slot[k]])
-        best = reference.best_split(cells, total, nodes.count_bits, min_leaf)
+    for k in range(n_pairs):
+        cells = hist[k, : n_bins[column[k]]]
+        best = reference.best_split(cells, int(total[k]), bits, min_leaf)
         if exact or best.bin < 0:
-            assert reference.Split(float(found), int(bin[k, c]), int(side[k, c])) == best
+            assert reference.Split(float(gain[k]), int(bin[k]), int(side[k])) == best
         else:
             # Rounding may choose between splits that are as good as equal, but nothing worse.
-            np.testing.assert_allclose(found, best.gain, rtol=1e-12)
-            chosen = (int(bin[k, c]), int(side[k, c]))
-            np.testing.assert_allclose(
-                reference.gain_of(cells, chosen, total, nodes.count_bits), found, rtol=1e-12
-            )
+            np.testing.assert_allclose(gain[k], best.gain, rtol=1e-12)
+            chosen = (int(bin[k]), int(side[k]))
+            found = reference.gain_of(cells, chosen, int(total[k]), bits)
+            np.testing.assert_allclose(found, gain[k], rtol=1e-12)
 
 
 @given(pools, levels(2**20), seeds)
 def test_pair_histograms(pool: _core.Pool, level: Level, seed: int) -> None:
-    codes, n_bins, nodes = level
+    codes, _, nodes = level
     # Pairs read single columns, here the first lane of each tile.
     columns = np.ascontiguousarray(codes[:, :, 0])
-    rng = np.random.default_rng(seed)
-    column = rng.integers(0, len(columns), len(nodes.begin))
+    column = np.random.default_rng(seed).integers(0, len(columns), len(nodes.begin))
     hist = untouched(column.shape[0], CELLS)
     arguments = (columns, column, nodes.rows, nodes.cells, nodes.begin, nodes.end)
     _core.build_pair_histograms(pool, *arguments, hist)
     np.testing.assert_array_equal(hist, reference.build_pair_histograms(*arguments))
-
-    bins = n_bins[column * LANES]
-    gain, bin, side = np.empty(len(bins)), np.empty(len(bins), np.int32), np.empty(len(bins), np.int32)
-    _core.scan_pair_histograms(pool, hist, bins, nodes.total, nodes.count_bits, 1, gain, bin, side)
-    # The same columns as lanes of tiles: both kernels must agree to the bit.
-    tile_hist = np.zeros((column.shape[0], 1, LANES, CELLS), dtype=np.int64)
-    tile_hist[:, 0, 0] = hist
-    for k in range(len(bins)):
-        found = scan(pool, tile_hist, bins[k : k + 1], np.array([k]), nodes, 1)
-        assert (gain[k], bin[k], side[k]) == tuple(part[0, 0] for part in found)
 
 
 def scan_one(cells: list[tuple[int, int]], missing: tuple[int, int], min_leaf: int = 1) -> reference.Split:
@@ -192,37 +187,27 @@ def test_wrong_shapes_are_refused() -> None:
         "first tile": {7: -1},
         "tiles backwards": {7: 2, 8: 1},
         "last tile": {8: 3},
-        "few tiles": {9: np.zeros((2, 1, LANES, CELLS), i64)},
-        "few lanes": {9: np.zeros((2, 2, 4, CELLS), i64)},
-        "few cells": {9: np.zeros((2, 2, LANES, 255), i64)},
+        "scratch": {9: cells[:3].copy()},
+        "few tiles": {10: np.zeros((2, 1, LANES, CELLS), i64)},
+        "few lanes": {10: np.zeros((2, 2, 4, CELLS), i64)},
+        "few cells": {10: np.zeros((2, 2, LANES, 255), i64)},
     }
-    good = (pool, codes, rows, cells, begin, end, slot, 0, 2, hist)
+    good = (pool, codes, rows, cells, begin, end, slot, 0, 2, cells.copy(), hist)
     assert_refused(_core.build_histograms, good, {**ranges, **bad})
-    zero = np.array([0])
+    zero, flat = np.array([0]), hist.reshape(2, -1)
     bad = {
-        "parents' tiles": {1: hist[:, :1].copy()},
-        "parents' cells": {1: np.zeros((2, 2, LANES, 255), i64)},
+        "parents' cells": {1: flat[:, :-1].copy()},
         "parent": {2: np.array([2])},
         "sibling": {3: np.array([-1])},
         "slot": {4: np.array([2])},
         "lengths": {3: slot},
-        "tiles": {5: 3},
+        "parent lengths": {2: slot},
+        "cells": {5: flat.shape[1] + 1, 1: np.zeros((2, 9999), i64)},
+        "negative cells": {5: -1},
     }
-    assert_refused(_core.subtract_histograms, (pool, hist, zero, zero, np.array([1]), 2, hist), bad)
-    n_bins, total = np.full(9, 2, i32), np.full(2, 4, i64)
-    gain, ints = np.zeros((2, 9)), np.zeros((2, 9), i32)
-    bad = {
-        "columns": {2: np.full(17, 2, i32)},
-        "slot": {3: np.array([0, 2])},
-        "total": {4: total[:1].copy()},
-        "gain": {7: gain.T.copy()},
-        "bin": {8: ints[:, :8].copy()},
-        "missing side": {9: ints[:1].copy()},
-        "hist": {1: np.zeros((2, 2, LANES, 255), i64)},
-    }
-    assert_refused(
-        _core.scan_histograms, (pool, hist, n_bins, slot, total, 4, 1, gain, ints, ints.copy()), bad
-    )
+    good_flat = (pool, flat, zero, zero, np.array([1]), flat.shape[1], flat)
+    assert_refused(_core.subtract_histograms, good_flat, bad)
+    n_bins, total = np.full(2, 2, i32), np.full(2, 4, i64)
     single, pair_hist = np.zeros((2, 4), np.uint8), np.zeros((2, CELLS), i64)
     pair_ranges = {
         what: {k + (k >= 2): value for k, value in change.items()}
@@ -241,5 +226,6 @@ def test_wrong_shapes_are_refused() -> None:
     one_long: dict[int, object] = {2: np.zeros(1, i32), 3: np.zeros(1, i64), 6: np.zeros(1)}
     bad = {f"array {k}": {k: one_long.get(k, np.zeros(1, i32))} for k in (2, 3, 6, 7, 8)}
     bad["few cells"] = {1: np.zeros((2, 255), i64)}
+    bad["many bins"] = {2: np.full(2, 256, i32)}
     outputs = (np.zeros(2), np.zeros(2, i32), np.zeros(2, i32))
-    assert_refused(_core.scan_pair_histograms, (pool, pair_hist, n_bins[:2], total, 4, 1, *outputs), bad)
+    assert_refused(_core.scan_pair_histograms, (pool, pair_hist, n_bins, total, 4, 1, *outputs), bad)

@@ -180,3 +180,19 @@ def test_small_tables_of_any_kind(
     assert np.isfinite(model.feature_importances_).all()
     losses = model.evals_result_["training"][model.loss]
     assert np.isfinite(losses).all()
+
+
+@pytest.mark.parametrize("infinity", [np.inf, -np.inf])
+@pytest.mark.parametrize("method", [GTGBMRegressor, AGBMRegressor, GBFSRegressor])
+def test_infinity_is_a_very_large_number(method: Any, infinity: float) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 5))
+    y = X[:, 0] + (X[:, 1] > 0.0)
+    X[::7, 0] = X[5::50, 4] = 1e30 * np.sign(infinity)
+    finite = method(n_estimators=5, random_state=0).fit(X, y)
+    X[np.abs(X) == 1e30] = infinity
+    model = method(n_estimators=5, random_state=0).fit(X, y)
+    assert model.n_selected_features_ >= 2
+    assert model.predict(X).tobytes() == finite.predict(X).tobytes()
+    paper = GTGBMRegressor(n_estimators=5, search="group-testing", test_rows=None, random_state=0)
+    assert np.isfinite(paper.fit(X, y, eval_set=(X, y)).predict(X)).all()

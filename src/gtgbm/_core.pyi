@@ -35,13 +35,14 @@ def find_thresholds(
 def encode(
     pool: Pool, table: Table, columns: I64, thresholds: F64, n_thresholds: I32, out: U8, /
 ) -> None: ...
-def find_infinities(pool: Pool, table: Table, out: U8, /) -> None: ...
-def rank_codes(pool: Pool, table: Table, rows: I64, levels: int, out: U8, /) -> None: ...
-def minmax_values(pool: Pool, table: Table, rows: I64, out: U16, /) -> None: ...
+def rank_codes(pool: Pool, table: Table, rows: I64, columns: I64, levels: int, out: U8, /) -> None: ...
+def minmax_values(pool: Pool, table: Table, rows: I64, columns: I64, out: U16, /) -> None: ...
 def logistic_residuals(pool: Pool, scores: F64, y: F64, residuals: F64, curvatures: F64, /) -> float: ...
-def fixed_point_sum(values: F64, scale: float, /) -> int: ...
-def max_abs(values: F64, /) -> float: ...
-def pack_cells(residuals: F64, scale: float, count_bits: int, cells: I64, /) -> tuple[int, int, int]: ...
+def fixed_point_sum(pool: Pool, values: F64, scale: float, /) -> int: ...
+def min_max(pool: Pool, values: F64, /) -> tuple[float, float]: ...
+def pack_cells(
+    pool: Pool, residuals: F64, centre: float, scale: float, count_bits: int, cells: I64, /
+) -> tuple[int, int, int]: ...
 def leaf_sums(
     pool: Pool, rows: I32, begin: I64, end: I64, values: F64, scale: float, out: I64, /
 ) -> None: ...
@@ -56,23 +57,26 @@ def build_histograms(
     slot: I64,
     first_tile: int,
     last_tile: int,
+    ordered: I64,
     hist: I64,
     /,
 ) -> None: ...
 def subtract_histograms(
-    pool: Pool, parents: I64, parent: I64, sibling: I64, slot: I64, n_tiles: int, hist: I64, /
+    pool: Pool, parents: I64, parent: I64, sibling: I64, slot: I64, n_cells: int, hist: I64, /
 ) -> None: ...
 def scan_histograms(
     pool: Pool,
     hist: I64,
     n_bins: I32,
+    use: U8,
+    category_row: I32,
+    category_use: U8,
     slot: I64,
     total: I64,
     count_bits: int,
     min_leaf: int,
     gain: F64,
-    bin: I32,
-    missing_side: I32,
+    where: I32,
     /,
 ) -> None: ...
 def build_pair_histograms(
@@ -103,15 +107,110 @@ def partition_rows(
     codes: U8,
     column: I64,
     bin: I32,
+    is_category: U8,
     missing_left: U8,
     begin: I64,
     end: I64,
+    rows: I32,
+    scratch: I32,
+    n_left: I64,
+    /,
+) -> None: ...
+def node_sums(
+    pool: Pool, rows: I32, cells: I64, begin: I64, end: I64, count_bits: int, out: I64, /
+) -> None: ...
+def sampled_rows(
+    rows: I32,
+    cells: I64,
+    begin: I64,
+    end: I64,
+    position: I32,
+    out_positions: I32,
+    out_cells: I64,
+    first: I64,
+    total: I64,
+    /,
+) -> None: ...
+def grow_subtrees(
+    pool: Pool,
+    codes: U8,
+    widths: I64,
+    n_bins: I32,
+    use: U8,
+    category_row: I32,
+    category_use: U8,
+    begin: I64,
+    end: I64,
+    total: I64,
+    depth: I64,
+    stop_rows: I64,
     count_bits: int,
+    fewest_rows: int,
+    min_leaf: int,
+    max_depth: int,
     rows: I32,
     cells: I64,
     row_scratch: I32,
-    cell_scratch: I64,
-    stats: I64,
+    ordered: I64,
+    first: I64,
+    nodes: I64,
+    gain: F64,
+    n_nodes: I64,
+    shared: bool,
+    /,
+) -> None: ...
+def find_sparse_thresholds(
+    pool: Pool,
+    start: I64,
+    rows: I32,
+    values: Table,
+    columns: I64,
+    in_sample: U8,
+    max_bins: int,
+    thresholds: F64,
+    n_thresholds: I32,
+    /,
+) -> None: ...
+def encode_sparse(
+    pool: Pool,
+    start: I64,
+    rows: I32,
+    values: Table,
+    columns: I64,
+    thresholds: F64,
+    n_thresholds: I32,
+    out: U8,
+    /,
+) -> None: ...
+def code_entries(
+    pool: Pool,
+    start: I64,
+    values: Table,
+    columns: I64,
+    thresholds: F64,
+    n_thresholds: I32,
+    codes: U8,
+    zero_code: U8,
+    /,
+) -> None: ...
+def search_sparse(
+    pool: Pool,
+    start: I64,
+    rows: I32,
+    codes: U8,
+    columns: I64,
+    n_bins: I32,
+    zero_code: U8,
+    skipped: U8,
+    node_rows: I32,
+    begin: I64,
+    end: I64,
+    total: I64,
+    cells: I64,
+    count_bits: int,
+    min_leaf: int,
+    gain: F64,
+    where: I32,
     /,
 ) -> None: ...
 def build_group_codes8(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -84,7 +85,8 @@ class GroupSearch:
         sample = columns.sample
         has_sample = screening.by_tests and sample.shape[0] < columns.n_rows
         self._sample = RowSample(sample, columns.n_rows) if has_sample else None
-        self._sampled = CandidateColumns(columns.n_columns, sample.shape[0], self._rough_codes)
+        rough_codes = partial(_rough_codes, columns)
+        self._sampled = CandidateColumns(columns.n_columns, sample.shape[0], rough_codes)
         self._recent_gains: deque[float] = deque([_UNKNOWN_GAIN], maxlen=_TREES_REMEMBERED)
 
     def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
@@ -120,7 +122,7 @@ class GroupSearch:
             min_leaf = self._min_leaf(tree, self._tested)
             feature, gain = self._tests.search(tested, tree.cells.count_bits, min_leaf)
         with self._timings.stage("screening"):
-            kept = ~costs.is_owned[feature] & (gain > 0.0)
+            kept = ~costs.is_owned[feature]
             if self._screening.by_tests:
                 kept &= self._estimate(level, nodes, tested.n_rows, gain) > (floor + costs.new_price)[:, None]
             row, features = _distinct_pairs(kept, feature, self.n_columns)
@@ -142,10 +144,6 @@ class GroupSearch:
     def _min_leaf(self, tree: TreeContext, sample: RowSample) -> int:
         # A split must leave the same share of the rows on each side as a real one.
         return max(1, int(tree.min_leaf * sample.rows.shape[0] / self._n_rows))
-
-    def _rough_codes(self, features: I64, out: U8) -> I32:
-        self._columns.rank_codes(features, self._columns.sample, _SCREENING_CODES, out[:, :, 0])
-        return np.full(features.shape[0], _SCREENING_CODES, dtype=np.int32)
 
     def _estimate(self, level: Level, nodes: I64, sampled: I64, gain: F64) -> F64:
         """Gains (nodes, c) on all rows, from those on some of them less what chance gives."""
@@ -193,3 +191,9 @@ def _distinct_pairs(kept: Bool, feature: I64, n_features: int) -> tuple[I64, I64
     row, subset = np.nonzero(kept)
     pairs = np.unique(row * n_features + feature[row, subset])
     return pairs // n_features, pairs % n_features
+
+
+def _rough_codes(columns: Columns, features: I64, out: U8) -> I32:
+    """Codes of the rows that place thresholds, shape (features, rows, 1); returns the numbers of bins."""
+    columns.rank_codes(features, columns.sample, _SCREENING_CODES, out[:, :, 0])
+    return np.full(features.shape[0], _SCREENING_CODES, dtype=np.int32)

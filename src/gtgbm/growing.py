@@ -188,8 +188,7 @@ class TreeGrower:
         with self._timings.stage("histograms"):
             owned, new = self._residents.best_splits(tree, level, active)
         choice.put(active, owned)
-        # Exact skip: no split gains more than the node's own squared error.
-        may_buy = level.sse[active] - self._costs.new_price > owned.gain
+        may_buy = self._may_buy(level, active, owned.gain)
         if not may_buy.any():
             return choice, []
         proposals = Splits.none(len(level))
@@ -212,6 +211,11 @@ class TreeGrower:
             Purchase(*self._residents.described(feature), float(choice.gain[node]) / tree.root_sse, price)
             for node, feature in bought
         ]
+
+    def _may_buy(self, level: Level, nodes: I64, owned_gain: F64) -> Bool:
+        """Exact skip: no split gains more than the node's own squared error."""
+        may_buy: Bool = level.sse[nodes] - self._costs.new_price > owned_gain
+        return may_buy
 
     def _is_due(self, level: Level, nodes: I64) -> Bool:
         is_due: Bool = level.n_rows[nodes] <= level.due_rows[nodes]

@@ -77,8 +77,9 @@ class ExhaustiveSearch:
         self._sparse: SparseLevelSearch | None = None
         with timings.stage("binning"):
             if isinstance(columns, SparseColumns):
-                dense = np.intersect1d(searched, columns.is_dense)
-                self._sparse = SparseLevelSearch(columns.code_entries(np.setdiff1d(searched, dense)))
+                dense = np.intersect1d(searched, columns.dense_columns)
+                if dense.shape[0] < searched.shape[0]:
+                    self._sparse = SparseLevelSearch(columns.code_entries(np.setdiff1d(searched, dense)))
             self._tiles = Tiles.of(dense, columns.n_rows, columns.encode, NEW)
         self._position: I64 = np.full(columns.n_columns, -1, dtype=np.int64)
         self._position[dense] = np.arange(dense.shape[0])

@@ -69,7 +69,7 @@ class SparseColumns:
         self._in_sample[sample] = 1
 
     @property
-    def is_dense(self) -> I64:
+    def dense_columns(self) -> I64:
         """Columns with so many entries that they are better searched as dense ones."""
         return np.flatnonzero(np.diff(self._start) > _DENSE_SHARE * self.n_rows)
 
