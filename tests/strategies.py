@@ -19,7 +19,7 @@ INTEGERS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint3
 seeds = st.integers(0, 2**32 - 1)
 pools = st.builds(_core.Pool, st.sampled_from([1, 2, 3]))
 
-# Below 60,000 steps of work a pool does not wake its threads, so some tables must be large.
+# Below 30,000 steps of work a pool does not wake its threads, so some tables must be large.
 table_rows = st.one_of(st.integers(1, 60), st.sampled_from([1, 2, 257, 513, 1000, 6000]))
 level_rows = st.sampled_from([1, 2, 3, 17, 60, 60, 257, 1000, 35_000])
 

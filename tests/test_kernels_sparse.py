@@ -68,9 +68,9 @@ def dense_thresholds(table: Sparse, rows: I64, columns: I64, bins: int) -> tuple
     return thresholds, counts
 
 
-def dense_codes(table: Sparse, columns: I64, thresholds: F64, counts: I32, lanes: int) -> U8:
-    out = np.full((-(-columns.shape[0] // lanes), table.dense.shape[0], lanes), 77, dtype=np.uint8)
-    _core.encode(_core.Pool(1), table.dense, columns, thresholds, counts, out)
+def dense_codes(table: Sparse, columns: I64, edges: tuple[F64, I32], lanes: int, fill: int) -> U8:
+    out = np.full((-(-columns.shape[0] // lanes), table.dense.shape[0], lanes), fill, dtype=np.uint8)
+    _core.encode(_core.Pool(1), table.dense, columns, *edges, out)
     return out
 
 
@@ -92,7 +92,7 @@ def test_find_sparse_thresholds(pool: _core.Pool, table: Sparse, bins: int, seed
 def test_encode_sparse(pool: _core.Pool, table: Sparse, bins: int, lanes: int, seed: int) -> None:
     columns = some_columns(np.random.default_rng(seed), table)
     edges = dense_thresholds(table, np.arange(table.dense.shape[0]), columns, bins)
-    expected = dense_codes(table, columns, *edges, lanes)
+    expected = dense_codes(table, columns, edges, lanes, 77)
     out = np.full_like(expected, 77)
     _core.encode_sparse(pool, table.start, table.rows, table.values, columns, *edges, out)
     np.testing.assert_array_equal(out, expected)
@@ -110,7 +110,7 @@ def test_code_entries(pool: _core.Pool, table: Sparse, bins: int, seed: int) -> 
     edges = dense_thresholds(table, np.arange(table.dense.shape[0]), columns, bins)
     codes, zero = entry_codes(pool, table, columns, edges)
     expected = np.full_like(codes, 77)
-    dense = dense_codes(table, columns, *edges, 1)[:, :, 0]
+    dense = dense_codes(table, columns, edges, 1, 77)[:, :, 0]
     for c, column in enumerate(columns.tolist()):
         entries = slice(table.start[column], table.start[column + 1])
         expected[entries] = dense[c, table.rows[entries]]
@@ -141,11 +141,11 @@ def dense_search(
     table: Sparse, columns: I64, skipped: U8, edges: tuple[F64, I32], nodes: Nodes, leaf: int
 ) -> tuple[F64, I32]:
     """Best splits by the dense kernels, whose twins are in reference.py."""
-    codes, k, m = dense_codes(table, columns, *edges, LANES), nodes.begin.shape[0], columns.shape[0]
+    codes, k, m = dense_codes(table, columns, edges, LANES, 0), nodes.begin.shape[0], columns.shape[0]
     hist = np.zeros((k, codes.shape[0], LANES, CELLS), dtype=np.int64)
     ranges = (nodes.rows, nodes.cells, nodes.begin, nodes.end, np.arange(k), 0, codes.shape[0])
     scratch = np.zeros(nodes.rows.shape[0], np.int64)
-    _core.build_histograms(_core.Pool(1), np.where(codes == 77, 0, codes), *ranges, scratch, hist)
+    _core.build_histograms(_core.Pool(1), codes, *ranges, scratch, hist)
     use = np.where(skipped != 0, SKIPPED, NEW).astype(np.uint8)
     none = np.full(m, -1, np.int32), np.zeros((0, CELLS), np.uint8)
     gain, where = np.full((k, 2), 77.0), np.full((k, 2, 3), 77, dtype=np.int32)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gtgbm import _core
-from gtgbm.arrays import I64
+from gtgbm.arrays import CELLS, I64, LANES, OWNED
 
 CODES = np.random.default_rng(0).integers(0, 256, (256, 4000), dtype=np.uint8)
 WEIGHT = np.random.default_rng(1).integers(-1000, 1000, 4000).astype(np.int16)
@@ -40,6 +40,83 @@ def test_every_size_gives_the_same(size: int) -> None:
     assert pool.size == size
     for _ in range(50):
         np.testing.assert_array_equal(work(pool), EXPECTED)
+
+
+@pytest.mark.parametrize("size", [2, 3, 8])
+def test_threads_are_found_looking_asleep_or_between(size: int) -> None:
+    """Calls at once, and after pauses around the moment for which threads look before they sleep."""
+    pool = _core.Pool(size)
+    for _ in range(20):
+        for pause in (None, None, 0.0, 1e-5, 3e-5, 1e-4, 1e-3):
+            if pause is not None:
+                time.sleep(pause)
+            np.testing.assert_array_equal(work(pool), EXPECTED)
+
+
+def fail_in_a_task(pool: _core.Pool) -> None:
+    """Grow subtrees from cells that count every row twice: each is found out in a task of its own."""
+    n, n_trees = 8000, 40
+    codes = np.zeros((1, n, LANES), dtype=np.uint8)
+    codes[0, :, 0] = np.arange(n) % 2
+    cells = (np.arange(n) % 2) * 2**20 + 2
+    rows, edges = np.arange(n, dtype=np.int32), np.arange(n_trees + 1) * (n // n_trees)
+    total, zero = np.add.reduceat(cells, edges[:-1]), np.zeros(n_trees, dtype=np.int64)
+    use = np.full(1, OWNED, np.uint8), np.full(1, -1, np.int32), np.zeros((0, CELLS), np.uint8)
+    columns = (np.array([2]), np.full(1, 2, np.int32), *use)
+    scratch = np.zeros((2, n), np.int32), np.zeros(n, np.int64)
+    first, n_nodes = np.arange(n_trees + 1) * 9, zero.copy()
+    nodes, gain = np.zeros((first[-1], 8), np.int64), np.zeros(first[-1])
+    subtrees = (edges[:-1].copy(), edges[1:].copy(), total, zero, zero)
+    _core.grow_subtrees(
+        pool,
+        codes,
+        *columns,
+        *subtrees,
+        20,
+        2,
+        1,
+        5,
+        rows,
+        cells,
+        *scratch,
+        first,
+        nodes,
+        gain,
+        n_nodes,
+        False,
+    )
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 8])
+def test_a_pool_outlives_failed_tasks(size: int) -> None:
+    pool = _core.Pool(size)
+    for _ in range(30):
+        with pytest.raises(RuntimeError, match="astray"):
+            fail_in_a_task(pool)
+        np.testing.assert_array_equal(work(pool), EXPECTED)
+
+
+def test_two_callers_of_one_pool() -> None:
+    """The second is refused if the first is not done, and neither harms the other."""
+    pool = _core.Pool(3)
+    np.testing.assert_array_equal(work(pool), EXPECTED)
+    results: list[bool] = []
+
+    def works_or_refuses() -> bool:
+        try:
+            return works(pool)
+        except RuntimeError as error:
+            return "one caller at a time" in str(error)
+
+    def call() -> None:
+        results.extend(works_or_refuses() for _ in range(100))
+
+    threads = [threading.Thread(target=call) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [True] * 200
 
 
 @pytest.mark.parametrize("size", [0, -1])

@@ -74,23 +74,19 @@ class Rest:
     def __init__(self, longest: int) -> None:
         self._longest = longest
         self._length = self._left = 0
-        self._n_owned = -1
+        self._looked = False
+        self._n_owned = 0
 
     def start_tree(self, n_owned: int) -> bool:
         """Whether the next tree looks; `n_owned` features are owned so far."""
-        if self._left > 0:
-            self._left -= 1
-            return False
-        if n_owned == self._n_owned:
-            self._length = min(self._length + 1, self._longest)
-        else:
-            self._length = 0
+        if self._looked:
+            found = n_owned > self._n_owned
+            self._length = 0 if found else min(self._length + 1, self._longest)
+            self._left = self._length
+        self._looked = self._left == 0
+        self._left -= not self._looked
         self._n_owned = n_owned
-        if self._length == 0:
-            return True
-        self._left = self._length - 1
-        self._n_owned = -1
-        return False
+        return self._looked
 
 
 class TreeGrower:
@@ -154,7 +150,9 @@ class TreeGrower:
             if below is None:
                 break
             level = self._pass_on(tree, below, draft)
-        self._finish(tree, Level.gathered(waiting), draft)
+        rest = Level.gathered(waiting)
+        rest.due_rows[:] = 0  # nothing is left to decide
+        self._grow_down(tree, rest, draft)
         begin, end = draft.rows()
         grown = draft.tree(cells.scale)
         leaves = np.flatnonzero(grown.feature < 0)
@@ -246,42 +244,44 @@ class TreeGrower:
 
     def _pass_on(self, tree: TreeContext, level: Level, draft: Draft) -> Level:
         """Grow nodes that are not due for a search down to nodes that are."""
-        if self._limits.revisit_share == 1.0 or not self._reducer.is_local:
-            return level
         active = self._active(level)
         passing = active[~self._has_settled(level, active) & ~self._is_due(level, active)]
-        if passing.shape[0] == 0 or self._residents.tiles.n_columns == 0:
+        if passing.shape[0] == 0:
             return level
         level.is_open[passing] = False
-        start = Level.gathered([(level, passing)])
-        return level.with_nodes(self._grow_down(tree, start, draft))
+        return level.with_nodes(self._grow_down(tree, Level.gathered([(level, passing)]), draft))
 
     def _grow_down(self, tree: TreeContext, level: Level, draft: Draft) -> I64:
         """Grow nodes over owned features until they are due; returns those, as rows of a level."""
-        small = max(_SMALL_NODE, self._n_rows // _SMALL_SHARE)
-        given = self._residents, self._limits, draft
         with self._timings.stage("subtrees"):
+            if not self._reducer.is_local:
+                return self._grow_down_by_levels(tree, level, draft)
+            if self._residents.tiles.n_columns == 0:
+                return level.nodes[:0]
             # All threads together on one node, until nodes are small enough for one thread each.
-            is_small = level.n_rows <= small
-            large = level.only(~is_small)
+            small = max(_SMALL_NODE, self._n_rows // _SMALL_SHARE)
+            given = self._residents, self._limits, draft
+            large = level.only(level.n_rows > small)
             met = grow_subtrees(tree, large, *given, np.maximum(large.due_rows, small), shared=True)
-            level = level.only(is_small).with_nodes(met)
+            level = level.only(level.n_rows <= small).with_nodes(met)
             is_due = self._is_due(level, np.arange(len(level)))
             rest = level.only(~is_due)
             met = grow_subtrees(tree, rest, *given, rest.due_rows.copy(), shared=False)
             return level.only(is_due).with_nodes(met).nodes
 
-    def _finish(self, tree: TreeContext, level: Level, draft: Draft) -> None:
-        """Grow the nodes that waited: nothing is left to decide."""
-        if len(level) == 0 or self._residents.tiles.n_columns == 0:
-            return
-        if self._reducer.is_local:
-            level.due_rows[:] = 0
-            self._grow_down(tree, level, draft)
-            return
+    def _grow_down_by_levels(self, tree: TreeContext, level: Level, draft: Draft) -> I64:
+        """Do the same where every histogram has to be summed over machines."""
+        found = []
         below: Level | None = level
         while below is not None:
-            active = self._active(below)
-            choice = Splits.none(len(below))
-            choice.put(active, self._residents.best_splits(tree, below, active)[0])
-            below = self._split(tree, below, active, choice, draft)
+            level = below
+            is_due = self._is_due(level, np.arange(len(level)))
+            found.append(level.nodes[is_due])
+            level.is_open &= ~is_due
+            active = self._active(level)
+            choice = Splits.none(len(level))
+            choice.put(active, self._residents.best_splits(tree, level, active)[0])
+            below = self._split(tree, level, active, choice, draft)
+        met: I64 = np.concatenate(found)
+        met[:, 0] = -1
+        return met

@@ -137,7 +137,8 @@ class ResidentColumns:
         return SplitRules(self._column[feature], threshold, self._is_category(position))
 
     def _is_category(self, position: I64) -> U8:
-        return (self.tiles.use[position] == CATEGORICAL).astype(np.uint8)
+        is_category: U8 = (self.tiles.use[position] == CATEGORICAL).astype(np.uint8)
+        return is_category
 
     def _category(self, feature: int) -> tuple[int, int]:
         position = np.array([self._position[feature]], dtype=np.int32)

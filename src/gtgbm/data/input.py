@@ -37,8 +37,7 @@ def as_table(X: Any) -> AnyTable:
 def _by_columns(X: Any) -> csc_matrix:
     by_columns = csc_matrix(X)
     if not by_columns.has_canonical_format:
-        if by_columns.data is getattr(X, "data", None):
-            by_columns = by_columns.copy()  # the user's own matrix stays as it is
+        by_columns = by_columns.copy()  # the user's own matrix stays as it is
         by_columns.sum_duplicates()
     rows = by_columns.indices
     if rows.shape[0] and not 0 <= rows.min() <= rows.max() < X.shape[0]:

@@ -1,0 +1,85 @@
+"""How a tree is grown: subtrees natively or level by level, nodes that are due, trees that rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gtgbm import AGBMClassifier, GTGBMClassifier, Tree, training
+from gtgbm.arrays import F64
+from gtgbm.growing import Rest
+from gtgbm.reducer import LocalReducer
+
+
+class ManyMachines(LocalReducer):
+    """One machine that believes there are others: every histogram passes through it."""
+
+    is_local = False
+
+
+def table(n_rows: int) -> tuple[F64, F64]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 30))
+    X[:, 5] = rng.integers(0, 9, n_rows)
+    X[rng.random(X.shape) < 0.03] = np.nan
+    clean = np.nan_to_num(X)
+    y = clean[:, 0] + np.sin(2 * clean[:, 1]) + clean[:, 2] * clean[:, 3] + 2.0 * (X[:, 5] == 4)
+    return X, (y + 0.5 * rng.normal(size=n_rows) > 0.5).astype(np.float64)
+
+
+def nodes_of(tree: Tree) -> list[tuple[Any, ...]]:
+    """List what the tree's nodes are, from the root down, whatever their numbers."""
+    nodes, pending = [], [0]
+    for k in pending:
+        names = ("feature", "threshold", "is_category", "missing_left", "value", "n_rows", "gain")
+        nodes.append(tuple(getattr(tree, name)[k].tobytes() for name in names))
+        if tree.feature[k] >= 0:
+            pending += [int(tree.left[k]), int(tree.left[k]) + 1]
+    return nodes
+
+
+@pytest.mark.parametrize("n_rows", [700, 30_000])
+@pytest.mark.parametrize(
+    "model",
+    [
+        AGBMClassifier(penalty=0.001, categorical_features=[5]),
+        AGBMClassifier(penalty=0.003, max_depth=4, n_features_to_select=3),
+        GTGBMClassifier(penalty=0.001, search="group-testing", categorical_features=[5], random_state=0),
+        GTGBMClassifier(penalty=0.003, search="exhaustive", max_depth=7),
+        GTGBMClassifier(penalty=0.0003, search="group-testing", min_node_fraction=0.1, random_state=1),
+    ],
+)
+def test_many_machines_grow_the_same_trees(monkeypatch: pytest.MonkeyPatch, model: Any, n_rows: int) -> None:
+    X, y = table(n_rows)
+    model.set_params(n_estimators=8)
+    alone = [nodes_of(tree) for tree in model.fit(X, y).trees_]
+    history = model.selection_history_
+    monkeypatch.setattr(training, "LocalReducer", ManyMachines)
+    together = [nodes_of(tree) for tree in model.fit(X, y).trees_]
+    assert model.n_selected_features_ >= 3
+    assert history == model.selection_history_
+    assert alone == together
+
+
+def test_rest_grows_while_nothing_is_found() -> None:
+    rest = Rest(3)
+    owned = [0, *[2] * 14, 3, 3]
+    looks = [rest.start_tree(n) for n in owned]
+    assert looks == [
+        *(True, True, False, True, False, False, True, False, False, False, True, False, False, False),
+        *(True, True, False),
+    ]
+
+
+def test_no_rest() -> None:
+    rest = Rest(0)
+    assert all(rest.start_tree(5) for _ in range(10))
+
+
+def test_a_resting_tree_buys_nothing() -> None:
+    X, y = table(3000)
+    model = GTGBMClassifier(penalty=0.2, n_estimators=12, search="exhaustive").fit(X, y)
+    assert model.n_selected_features_ <= 1
+    assert len(model.trees_) >= 1
