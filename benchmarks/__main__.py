@@ -11,7 +11,7 @@ from benchmarks.data import DataMissingError, Source, load
 from benchmarks.jobs import Job
 from benchmarks.measuring import environment
 from benchmarks.page import PAGE, bars_of, write_page
-from benchmarks.plans import PLANS, quick
+from benchmarks.plans import PLANS, bars_only, quick
 from benchmarks.results import RESULTS, SCRATCH, Results, partial_path_of, results_folder
 from benchmarks.rounds import Measurement
 from benchmarks.summary import sum_up
@@ -38,6 +38,9 @@ def _arguments() -> argparse.Namespace:
     run.add_argument(
         "--quick", action="store_true", help="does everything run? Few trees, rows, peers; no figure counts"
     )
+    run.add_argument(
+        "--bars-only", action="store_true", help="only what is held against a bar: fewer peers, no frontiers"
+    )
     page = commands.add_parser("page", help="write the page from all results")
     page.add_argument("--results", type=Path, default=RESULTS)
     page.add_argument("--docs", type=Path, default=PAGE)
@@ -62,7 +65,8 @@ def _check(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> No
 def _start(arguments: argparse.Namespace, name: str) -> Results:
     """Return empty results, or with --resume what is there from the same machine, code and settings."""
     options = f"--only {name} --repeats {arguments.repeats} --threads {arguments.threads}"
-    command = f"python -m benchmarks run --data-dir DIR {options}" + (" --quick" if arguments.quick else "")
+    command = f"python -m benchmarks run --data-dir DIR {options}"
+    command += " --bars-only" * arguments.bars_only + " --quick" * arguments.quick
     about = {"Date": f"{datetime.now(timezone.utc):%Y-%m-%d}"} | environment(PACKAGES)
     partial = partial_path_of(arguments.results, name)
     if not arguments.resume or not partial.is_file():
@@ -78,7 +82,8 @@ def _start(arguments: argparse.Namespace, name: str) -> Results:
 
 
 def _measure(arguments: argparse.Namespace, name: str) -> None:
-    plan = quick(PLANS[name]) if arguments.quick else PLANS[name]
+    plan = bars_only(PLANS[name]) if arguments.bars_only else PLANS[name]
+    plan = quick(plan) if arguments.quick else plan
     source = Source(
         name,
         data_dir=None if arguments.data_dir is None else str(arguments.data_dir.resolve()),
@@ -91,7 +96,8 @@ def _measure(arguments: argparse.Namespace, name: str) -> None:
     except DataMissingError as missing:
         print(f"{name}: skipped, {missing}", flush=True)
         return
-    base = Job("", "", "", source, n_threads=arguments.threads)
+    alpha = plan.min_node_fraction
+    base = Job("", "", "", source, n_threads=arguments.threads, min_node_fraction=alpha)
     if arguments.quick:
         base = replace(base, n_trees=QUICK_TREES)
     limit = min(arguments.limit, plan.limit or arguments.limit)

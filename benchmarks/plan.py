@@ -65,6 +65,8 @@ class Plan:
         Keys of ``methods.OTHER_PEERS`` that finish in reasonable time.
     limit : float or None
         Seconds after which a fit is stopped, if fewer than usual.
+    min_node_fraction : float
+        Nodes with a smaller share of the rows are not split; a leaf keeps a quarter of that.
     checks : tuple of Check
     frontier : FrontierPlan or None
     """
@@ -78,5 +80,6 @@ class Plan:
     lightgbm: tuple[str, ...] = ("cegb", "oracle", "top")
     peers: tuple[str, ...] = ("xgb-all", "xgb-top")
     limit: float | None = None
+    min_node_fraction: float = 0.02
     checks: tuple[Check, ...] = ()
     frontier: FrontierPlan | None = None

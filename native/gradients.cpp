@@ -57,7 +57,7 @@ double exp_minus_abs(double x) {
     bits = (bits + 1023) << 52;
     double power;
     std::memcpy(&power, &bits, sizeof(power));
-    return x == x ? p * power : x;
+    return x == x ? (y > -690.0 ? p * power : 0.0) : x;
 }
 
 // Rows whose factors 1 + exp(-|score|), each at most 2, are multiplied before one logarithm is taken.

@@ -23,6 +23,11 @@ void require_sparse(const Array<const int64_t, 1>& start, size_t entries,
     require_below(columns, static_cast<int64_t>(start.shape(0)) - 1, "sparse: column out of range");
 }
 
+void require_values(const AnyTable& values, const Array<const int32_t, 1>& rows) {
+    require(values.shape(1) == 1 && rows.shape(0) == values.shape(0),
+            "sparse: values must have shape (entries, 1), with one row each");
+}
+
 void require_rows(const Array<const int32_t, 1>& rows, int64_t n) {
     for (size_t e = 0; e < rows.shape(0); ++e)
         require(rows.data()[e] >= 0 && rows.data()[e] < n, "sparse: row out of range");
@@ -60,7 +65,7 @@ void find_sparse_thresholds(Pool& pool, Array<const int64_t, 1> start, Array<con
                             int max_bins, Array<double, 2> thresholds, Array<int32_t, 1> n_thresholds) {
     const int64_t m = static_cast<int64_t>(columns.shape(0)), n = static_cast<int64_t>(in_sample.shape(0));
     require_sparse(start, any.shape(0), columns);
-    require(rows.shape(0) == any.shape(0), "sparse: one row per entry");
+    require_values(any, rows);
     require_rows(rows, n);
     require(max_bins >= 2 && max_bins <= kCells - 1, "sparse: max_bins must be in 2 .. 255");
     require(thresholds.shape(0) == columns.shape(0) &&
@@ -105,7 +110,7 @@ void encode_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
     const int64_t lanes = static_cast<int64_t>(out.shape(2)),
                   width = static_cast<int64_t>(thresholds.shape(1));
     require_sparse(start, any.shape(0), columns);
-    require(rows.shape(0) == any.shape(0), "sparse: one row per entry");
+    require_values(any, rows);
     require_thresholds(columns, thresholds, n_thresholds);
     require(static_cast<int64_t>(out.shape(0)) * lanes >= m,
             "sparse: out must have shape (tiles, rows, lanes)");
@@ -133,7 +138,7 @@ void code_entries(Pool& pool, Array<const int64_t, 1> start, AnyTable any, Array
                   width = static_cast<int64_t>(thresholds.shape(1));
     require_sparse(start, any.shape(0), columns);
     require_thresholds(columns, thresholds, n_thresholds);
-    require(codes.shape(0) == any.shape(0) && zero_code.shape(0) == columns.shape(0),
+    require(any.shape(1) == 1 && codes.shape(0) == any.shape(0) && zero_code.shape(0) == columns.shape(0),
             "code_entries: a code per entry, and one for 0 per column");
     with_table(any, [&](auto values) {
         pool.run(m, static_cast<int64_t>(any.shape(0)) * 8, [&](int64_t c, int) {
@@ -195,10 +200,12 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
             const int64_t column = columns.data()[c], stride = bins + 1;
             std::fill_n(hist, nodes * stride, int64_t{0});
             for (int64_t e = start.data()[column]; e < start.data()[column + 1]; ++e) {
-                const int32_t node = node_of[static_cast<size_t>(rows.data()[e])];
+                const int32_t row = rows.data()[e];
+                require(0 <= row && row < n, "search_sparse: row of an entry out of range");
+                const int32_t node = node_of[static_cast<size_t>(row)];
                 if (node < 0) continue;
                 const int code = std::min<int>(codes.data()[e], bins);
-                hist[node * stride + code] += cells.data()[rows.data()[e]];
+                hist[node * stride + code] += cells.data()[row];
             }
             for (int64_t k = 0; k < nodes; ++k) {
                 int64_t* cell = hist + k * stride;

@@ -253,6 +253,8 @@ def test_wrong_searches_are_refused() -> None:
     bad: dict[str, dict[int, object]] = {
         **{what: {1: start} for what, start in BAD_STARTS.items()},
         "rows": {2: np.zeros(2, i32)},
+        "row of an entry": {2: np.array([0, 4, 1], i32)},
+        "no row of an entry": {2: np.array([0, -1, 1], i32)},
         "codes": {3: np.zeros(4, u8)},
         "column": {4: np.array([0, 2])},
         "no column": {4: np.array([0, -1])},

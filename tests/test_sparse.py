@@ -21,7 +21,8 @@ FORMATS = [sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array]
 def counts(seed: int = 0, n_rows: int = 400, n_columns: int = 60, density: float = 0.06) -> tuple[F64, F64]:
     """Make counts, mostly zero, with a dense column, a column of ones and negatives, and an empty one."""
     rng = np.random.default_rng(seed)
-    X: F64 = rng.poisson(1.5, (n_rows, n_columns)) * (rng.random((n_rows, n_columns)) < density) * 1.0
+    filled = rng.random((n_rows, n_columns)) < density
+    X = np.where(filled, rng.poisson(1.5, (n_rows, n_columns)), 0).astype(np.float64)
     X[:, 1] = rng.normal(size=n_rows)
     X[:, 2] = np.where(rng.random(n_rows) < 0.1, rng.choice([-1.0, 1.0], n_rows), 0.0)
     X[:, 3] = 0.0
