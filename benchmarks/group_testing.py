@@ -69,6 +69,8 @@ VARIANTS = (
     Variant("no chance gain subtracted", constants={(base, "_CHANCE_GAIN"): 0.0}),
     Variant("chance gain 12", constants={(base, "_CHANCE_GAIN"): 12.0}),
     Variant("unlikely nodes searched too", constants={(group_search, "_GAIN_MARGIN"): math.inf}, slow=True),
+    Variant("every node looks, however like its parent", constants={(base, "REVISIT_SHARE"): 1.0}, slow=True),
+    Variant("every tree looks", constants={(base, "LONGEST_REST"): 0}),
     Variant("the paper's algorithm (test_rows=None)", parameters={"test_rows": None}, slow=True),
 )
 

@@ -50,8 +50,8 @@ _ALL = (
     Plan(
         "flight",
         "`flight_delay`: departures delayed by 15 minutes; 6 of the 8 columns are categories, each category "
-        "a feature. 80% of the rows drawn for training with seed 0. Nodes of less than 1% of the rows are not "
-        "split (elsewhere 2%).",
+        "a feature. 80% of the rows drawn for training with seed 0. Nodes of less than 1% of the rows are not"
+        " split (elsewhere 2%).",
         penalty=0.0002,
         n_features=45,
         categorical=True,

@@ -23,7 +23,7 @@ def test_parameter_table_is_up_to_date() -> None:
 
 def test_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
     blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     scope: dict[str, object] = {}
     exec(blocks[0], scope)
     printed = capsys.readouterr().out.splitlines()
@@ -35,6 +35,8 @@ def test_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) == 4
     assert printed[-1] in ("0", "1")
+    exec(blocks[2], scope)
+    assert capsys.readouterr().out == "{0: [7.0]}\n"
 
 
 def test_links_lead_somewhere() -> None:

@@ -18,9 +18,9 @@ from gtgbm.candidates import SampledNodes
 from gtgbm.data.columns import Columns
 
 _MAX_HISTOGRAMS = 2048
-_MAX_ADDITIONS = _MAX_HISTOGRAMS * 2000
-"""Histograms the first step of one node's search may fill, and additions of rows to them: whichever allows
-more (docs/group-testing.md)."""
+_BUDGET_ROWS = 2000
+"""Histograms the first step of one node's search may fill, with so many test rows; with fewer rows, more
+(docs/group-testing.md)."""
 _MAX_CANDIDATES = 8
 """Subsets of a node that are searched to the end."""
 
@@ -114,7 +114,7 @@ def deal_partition(features: I64, size: int, rng: np.random.Generator) -> I64:
 
 def subset_size(n_features: int, parts: int, n_rows: int) -> int:
     """Return the smallest power of `parts` whose first step stays within its budget."""
-    most = max(_MAX_HISTOGRAMS, _MAX_ADDITIONS // n_rows)
+    most = _MAX_HISTOGRAMS * max(1.0, _BUDGET_ROWS / n_rows)
     size = parts
     while size < n_features and -(-n_features // size) * parts > most:
         size *= parts
