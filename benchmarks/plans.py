@@ -64,7 +64,7 @@ _ALL = (
     Plan(
         "pcmac",
         "`pcmac`: word counts, CSR; 80% of the rows drawn for training with seed 0 (frontier: seeds 0 to 4).",
-        penalty=0.003,
+        penalty=0.01,
         peers=_EVERY_PEER,
         checks=(TimeAtMost(AUTO, LGB_ALL, 1.0), FrontierAtLeast(AUTO, LGB_CEGB, 50), _AUTO),
         frontier=FrontierPlan((20, 50), models=("auto",), peers=("cegb", "lgb-top", "cat-select"), seeds=5),

@@ -12,7 +12,7 @@
 namespace gtgbm {
 namespace {
 
-// Checks a table stored by columns. Rows are checked where they are used as indices.
+// Checks a table stored by columns. Rows are checked when they are used: there may be very many.
 void require_sparse(const Array<const int64_t, 1>& start, size_t entries,
                     const Array<const int64_t, 1>& columns) {
     require(start.shape(0) >= 1 && start.data()[0] == 0 &&
@@ -26,11 +26,6 @@ void require_sparse(const Array<const int64_t, 1>& start, size_t entries,
 void require_values(const AnyTable& values, const Array<const int32_t, 1>& rows) {
     require(values.shape(1) == 1 && rows.shape(0) == values.shape(0),
             "sparse: values must have shape (entries, 1), with one row each");
-}
-
-void require_rows(const Array<const int32_t, 1>& rows, int64_t n) {
-    for (size_t e = 0; e < rows.shape(0); ++e)
-        require(rows.data()[e] >= 0 && rows.data()[e] < n, "sparse: row out of range");
 }
 
 void require_thresholds(const Array<const int64_t, 1>& columns, const Array<const double, 2>& thresholds,
@@ -66,7 +61,6 @@ void find_sparse_thresholds(Pool& pool, Array<const int64_t, 1> start, Array<con
     const int64_t m = static_cast<int64_t>(columns.shape(0)), n = static_cast<int64_t>(in_sample.shape(0));
     require_sparse(start, any.shape(0), columns);
     require_values(any, rows);
-    require_rows(rows, n);
     require(max_bins >= 2 && max_bins <= kCells - 1, "sparse: max_bins must be in 2 .. 255");
     require(thresholds.shape(0) == columns.shape(0) &&
                 static_cast<int>(thresholds.shape(1)) == max_bins - 1 &&
@@ -86,7 +80,9 @@ void find_sparse_thresholds(Pool& pool, Array<const int64_t, 1> start, Array<con
             int64_t missing = 0;
             const int64_t column = columns.data()[c];
             for (int64_t e = start.data()[column]; e < start.data()[column + 1]; ++e) {
-                if (in_sample.data()[rows.data()[e]] != 1) continue;
+                const int32_t row = rows.data()[e];
+                require(0 <= row && row < n, "sparse: row out of range");
+                if (in_sample.data()[row] != 1) continue;
                 const double value = values.at(e, 0);
                 std::isnan(value) ? static_cast<void>(++missing) : scratch.values.push_back(value);
             }

@@ -56,37 +56,49 @@ class Columns(Protocol):
 
 
 class Thresholds:
-    """Thresholds of the columns encoded so far."""
+    """Thresholds of the columns encoded so far.
 
-    def __init__(self, max_bins: int) -> None:
+    Attributes
+    ----------
+    max_bins : int
+        Bins of a column, one more than its thresholds at most.
+    """
+
+    def __init__(self, n_columns: int, max_bins: int) -> None:
         self.max_bins = max_bins
-        # None for a column without a single value.
-        self._edges: dict[int, F64 | None] = {}
+        # All thresholds one after the other, batch by batch; -2: not placed yet, -1: a column without values.
+        self._batches: list[F64] = []
+        self._batch: I32 = np.zeros(n_columns, dtype=np.int32)
+        self._start: I64 = np.zeros(n_columns, dtype=np.int64)
+        self._count: I32 = np.full(n_columns, -2, dtype=np.int32)
 
     def of(self, column: int) -> F64:
         """Thresholds of a column."""
-        edges = self._edges[column]
-        return np.empty(0) if edges is None else edges
+        start, count = int(self._start[column]), max(int(self._count[column]), 0)
+        edges: F64 = self._batches[self._batch[column]][start : start + count]
+        return edges
 
     def missing_of(self, columns: I64) -> I64:
         """Those of some columns that have none yet."""
-        return np.array([c for c in columns.tolist() if c not in self._edges], dtype=np.int64)
+        missing: I64 = columns[self._count[columns] == -2]
+        return missing
 
     def keep(self, columns: I64, thresholds: F64, n_thresholds: I32) -> None:
         """Keep what a kernel found; -1 thresholds for a column without a single value."""
-        for k, column in enumerate(columns.tolist()):
-            found = int(n_thresholds[k])
-            self._edges[column] = None if found < 0 else thresholds[k, :found].copy()
+        is_used = np.arange(thresholds.shape[1]) < n_thresholds[:, None]
+        counts = np.maximum(n_thresholds, 0)
+        self._batch[columns] = len(self._batches)
+        self._start[columns] = np.cumsum(counts) - counts
+        self._count[columns] = n_thresholds
+        self._batches.append(thresholds[is_used])
 
     def packed(self, columns: I64) -> tuple[F64, I32]:
         """Thresholds of some columns as kernels take them."""
         thresholds = np.zeros((columns.shape[0], self.max_bins - 1))
-        n_thresholds = np.full(columns.shape[0], -1, dtype=np.int32)
         for k, column in enumerate(columns.tolist()):
-            edges = self._edges[column]
-            if edges is not None:
-                n_thresholds[k] = edges.shape[0]
-                thresholds[k, : edges.shape[0]] = edges
+            edges = self.of(column)
+            thresholds[k, : edges.shape[0]] = edges
+        n_thresholds: I32 = self._count[columns]
         return thresholds, n_thresholds
 
 
@@ -108,7 +120,7 @@ class DenseColumns:
         self.n_rows, self.n_columns = table.shape
         self.sample = sample
         self._pool = pool
-        self._thresholds = Thresholds(max_bins)
+        self._thresholds = Thresholds(self.n_columns, max_bins)
 
     def thresholds(self, column: int) -> F64:
         """Thresholds of a column that was encoded before."""

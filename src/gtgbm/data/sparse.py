@@ -14,6 +14,8 @@ from gtgbm.data.columns import Thresholds
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
+_COLUMN_BATCH = 8192
+"""Columns binned in one kernel call: a multiple of a tile's lanes, few enough for their thresholds."""
 _DENSE_BLOCK = 1 << 24
 """Values of sampled rows that are spelt out at a time."""
 _DENSE_SHARE = 0.15
@@ -64,7 +66,7 @@ class SparseColumns:
         self._rows: I32 = np.asarray(table.indices, dtype=np.int32)
         self._values: Table = table.data[:, None]
         self._pool = pool
-        self._thresholds = Thresholds(max_bins)
+        self._thresholds = Thresholds(self.n_columns, max_bins)
         self._in_sample: U8 = np.zeros(self.n_rows, dtype=np.uint8)
         self._in_sample[sample] = 1
 
@@ -79,20 +81,28 @@ class SparseColumns:
 
     def encode(self, columns: I64, out: U8) -> I32:
         """Write the codes of whole columns and return their numbers of bins."""
-        thresholds, n_thresholds = self._placed(columns)
-        table = self._start, self._rows, self._values
-        _core.encode_sparse(self._pool, *table, columns, thresholds, n_thresholds, out)
-        return n_thresholds + np.int32(1)
+        lanes = out.shape[2]
+        n_bins = np.empty(columns.shape[0], dtype=np.int32)
+        for first in range(0, columns.shape[0], _COLUMN_BATCH):
+            batch = columns[first : first + _COLUMN_BATCH]
+            thresholds, n_thresholds = self._placed(batch)
+            tiles = out[first // lanes : (first + batch.shape[0] + lanes - 1) // lanes]
+            table = self._start, self._rows, self._values
+            _core.encode_sparse(self._pool, *table, batch, thresholds, n_thresholds, tiles)
+            n_bins[first : first + _COLUMN_BATCH] = n_thresholds + 1
+        return n_bins
 
     def code_entries(self, columns: I64) -> SparseCodes:
         """Code the entries of some columns."""
-        thresholds, n_thresholds = self._placed(columns)
         codes = np.empty(self._rows.shape[0], dtype=np.uint8)
         zero_code = np.empty(columns.shape[0], dtype=np.uint8)
-        _core.code_entries(
-            self._pool, self._start, self._values, columns, thresholds, n_thresholds, codes, zero_code
-        )
-        n_bins = n_thresholds + np.int32(1)
+        n_bins = np.empty(columns.shape[0], dtype=np.int32)
+        for first in range(0, columns.shape[0], _COLUMN_BATCH):
+            part = slice(first, first + _COLUMN_BATCH)
+            thresholds, n_thresholds = self._placed(columns[part])
+            given = columns[part], thresholds, n_thresholds
+            _core.code_entries(self._pool, self._start, self._values, *given, codes, zero_code[part])
+            n_bins[part] = n_thresholds + 1
         return SparseCodes(columns, self._start, self._rows, codes, n_bins, zero_code)
 
     def rank_codes(self, columns: I64, rows: I64, levels: int, out: U8) -> None:
