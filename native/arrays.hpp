@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 
@@ -26,6 +27,9 @@ template <class T>
 struct Table {
     const T* data;
     int64_t n_rows, n_columns, row_stride, column_stride;
+
+    // Whether a column's values lie closer together than a row's.
+    bool by_columns() const { return std::abs(row_stride) < std::abs(column_stride); }
 
     double at(int64_t row, int64_t column) const {
         return static_cast<double>(data[row * row_stride + column * column_stride]);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 #include <vector>
 
 #include "cells.hpp"
@@ -32,7 +31,7 @@ void for_each_sampled_column(Pool& pool, const Table<T>& table, const Array<cons
                              const Array<const int64_t, 1>& columns, F&& body) {
     constexpr int64_t kGroup = 64;
     const int64_t n = static_cast<int64_t>(rows.shape(0)), m = static_cast<int64_t>(columns.shape(0));
-    const bool by_rows = table.row_stride >= table.column_stride;
+    const bool by_rows = !table.by_columns();
     std::vector<double> buffer(static_cast<size_t>(std::min(kGroup, m) * n));
     for (int64_t first = 0; first < m; first += kGroup) {
         const int64_t count = std::min(kGroup, m - first);
@@ -118,7 +117,7 @@ void encode(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<con
             // Values first, codes after: a loop of nothing but loads keeps many cache misses in flight, which
             // is what reading single columns of a table stored by rows consists of.
             double values[kLanes][kRowBlock];
-            if (table.row_stride < table.column_stride) {
+            if (table.by_columns()) {
                 for (int64_t c = first; c < last; ++c)
                     for (int64_t i = begin; i < end; ++i)
                         values[c - first][i - begin] = table.at(i, columns.data()[c]);

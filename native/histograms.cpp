@@ -12,7 +12,7 @@ namespace gtgbm {
 namespace {
 
 constexpr int64_t kTile = int64_t{kLanes} * kCells;  // cells of one tile's histogram
-constexpr int64_t kChunk = 16384;                    // rows added by one task
+constexpr int64_t kChunk = 16384;                    // fewest rows of a chunk
 
 struct Chunk {
     int64_t job, begin, end;
@@ -76,15 +76,18 @@ void build_histograms(Pool& pool, Array<const uint8_t, 3> codes, Array<const int
     require(codes.shape(2) == kLanes && 0 <= first_tile && first_tile <= last_tile &&
                 last_tile <= static_cast<int64_t>(codes.shape(0)),
             "build_histograms: codes must have shape (tiles, rows, 8)");
-    // Long ranges are cut into chunks, so that few nodes with few tiles still keep all threads busy. The
-    // first chunk of a job writes its histogram in place, the others next to it, to be added afterwards.
+    // Where there are fewer tiles and nodes than would keep all threads busy, long ranges are cut into
+    // chunks, one for each thread. The first chunk of a job writes its histogram in place, the others next to
+    // it, to be added afterwards.
     std::vector<Chunk> chunks;
     int64_t extra = 0;
     for (int64_t job = 0; job < jobs; ++job) {
         const int64_t from = begin.data()[job], to = end.data()[job];
-        chunks.push_back({job, from, std::min(from + kChunk, to), -1});
-        for (int64_t at = from + kChunk; at < to; at += kChunk)
-            chunks.push_back({job, at, std::min(at + kChunk, to), extra++});
+        const int64_t parts = tiles * jobs >= 4 * pool.size() ? 1 : pool.size();
+        const int64_t length = std::max(kChunk, (to - from + parts - 1) / parts);
+        chunks.push_back({job, from, parts == 1 ? to : std::min(from + length, to), -1});
+        for (int64_t at = chunks.back().end; at < to; at += length)
+            chunks.push_back({job, at, std::min(at + length, to), extra++});
     }
     std::vector<int64_t> beside(static_cast<size_t>(extra * tiles * kTile));
     const int64_t n_chunks = static_cast<int64_t>(chunks.size());

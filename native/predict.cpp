@@ -45,7 +45,7 @@ bool gather_rows(const Table<T>& table, const int64_t* columns, int64_t n_column
         missing |= std::isnan(v);
         x[i * n_columns + c] = v;
     };
-    if (std::abs(table.row_stride) < std::abs(table.column_stride)) {
+    if (table.by_columns()) {
         for (int64_t c = 0; c < n_columns; ++c)
             for (int64_t i = 0; i < n; ++i) copy(i, c);
     } else {

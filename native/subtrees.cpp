@@ -1,7 +1,6 @@
 #include "subtrees.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <stdexcept>
 #include <vector>

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
 
-from gtgbm import AGBMClassifier, AGBMRegressor, GBFSRegressor, GTGBMRegressor
+from gtgbm import AGBMClassifier, AGBMRegressor, GBFSRegressor, GTGBMClassifier, GTGBMRegressor
 from gtgbm.demo_data import make_demo_data
 from gtgbm.growing import TreeGrower
 
@@ -39,12 +40,14 @@ def test_histograms_of_a_level_not_asked_for(monkeypatch: pytest.MonkeyPatch) ->
     y = X[:, 0] + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=20_000)
 
     def even_levels_only(_: TreeGrower, level: Any, _nodes: Any, gain: Any) -> Any:
-        return np.arange(gain.shape[0]) if level.depth % 2 == 0 else np.empty(0, dtype=np.int64)
+        return np.full(gain.shape[0], level.step % 2 == 0)
 
     monkeypatch.setattr(TreeGrower, "_may_buy", even_levels_only)
     model = AGBMRegressor(penalty=0.0, n_estimators=5, max_depth=5).fit(X, y)
+    assert model.n_selected_features_ >= 3
     for tree in model.trees_:
         parents = np.flatnonzero(tree.feature >= 0)
+        assert parents.shape[0] > 4
         left, right = tree.n_rows[tree.left[parents]], tree.n_rows[tree.left[parents] + 1]
         assert (left > 0).all()
         assert (right > 0).all()
@@ -174,3 +177,51 @@ def test_prediction_in_several_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = model.decision_function(X)
     monkeypatch.setattr("gtgbm.forest._ROWS_PER_CALL", 37)
     assert np.array_equal(model.decision_function(X), whole)
+
+
+@pytest.mark.parametrize("n_classes", [3, 4, 8])
+def test_every_class_looks_for_features(n_classes: int) -> None:
+    """Trees that rest were once counted over all classes together, and some classes never looked again."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 10))
+    y = np.argmax(X[:, :n_classes] + 0.3 * rng.normal(size=(4000, n_classes)), axis=1)
+    model = GTGBMClassifier(penalty=0.02, n_estimators=12, random_state=0).fit(X, y)
+    assert set(range(n_classes)) <= set(model.selected_features_.tolist())
+
+
+def test_the_same_search_however_a_table_is_stored() -> None:
+    """The choice once reckoned with the entries of a sparse table, and so with how it was stored."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((10_000, 20)) < 0.1, rng.normal(size=(10_000, 20)), 0.0)
+    y = X[:, 0] + X[:, 1] + 0.1 * rng.normal(size=10_000)
+    dense, sparse = (
+        GTGBMRegressor(n_estimators=100, penalty=0.01, random_state=0).fit(table, y)
+        for table in (X, csr_matrix(X))
+    )
+    assert dense.search_ == sparse.search_
+    assert dense.predict(X).tobytes() == sparse.predict(X).tobytes()
+
+
+def test_a_failed_fit_leaves_no_half_model() -> None:
+    """Classes and columns of the new data once stayed with the old trees."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 5))
+    classifier = GTGBMClassifier(loss="squared_error", n_estimators=3).fit(X, X[:, 0] > 0)
+    with pytest.raises(ValueError, match="loss"):
+        classifier.fit(X, np.arange(100) % 3)
+    with pytest.raises(NotFittedError):
+        classifier.predict(X)
+    regressor = GTGBMRegressor(n_estimators=3).fit(X, X[:, 4])
+    with pytest.raises(ValueError, match="y"):
+        regressor.fit(X[:, :3], np.full(100, 1e200))
+    with pytest.raises(NotFittedError):
+        regressor.predict(X[:, :3])
+
+
+def test_a_column_of_ids_is_no_danger() -> None:
+    """Every value of a column its own category: memory once grew with their number times the rows."""
+    n = 20_000
+    X = np.arange(n, dtype=np.float64)[:, None]
+    model = AGBMRegressor(categorical_features=[0], min_samples_leaf=1, min_node_fraction=0.0, n_estimators=2)
+    model.fit(X, (X[:, 0] == 5.0) * 1.0)
+    assert model.n_selected_features_ >= 1

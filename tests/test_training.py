@@ -204,7 +204,7 @@ def test_verbose_shows_progress_on_stderr(capfd: pytest.CaptureFixture[str]) -> 
     assert out == ""
     assert "12/12" in error
     assert f"features {model.n_selected_features_}" in error
-    assert f"{model.n_selected_features_} of 8 features" in error
+    assert f"{model.n_selected_features_} of 8 columns" in error
     assert "exhaustive" in error
 
 

@@ -191,7 +191,7 @@ class Booster:
     def _add_tree(
         self, model: Model, k: int, residuals: F64, curvatures: F64 | None, schedule: Schedule, scores: F64
     ) -> Grown:
-        grown = self._grower.grow(residuals)
+        grown = self._grower.grow(residuals, k)
         with self._timings.stage("leaves"):
             steps = schedule.learning_rate * newton_steps(
                 grown, residuals, curvatures, self._pool, self._reducer

@@ -47,7 +47,8 @@ class GroupTestSettings:
         Whether a feature enters sums with the sign of its correlation with the residuals, so that effects
         within a group do not cancel.
     redeal_every : int or None
-        Trees after which subsets are dealt (and signs set) anew without the owned features; None: dealt once.
+        Trees that look for features after which subsets are dealt (and signs set) anew, without the owned
+        ones; None: dealt once.
     """
 
     n_relevant: int | None = None

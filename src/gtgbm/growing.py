@@ -112,9 +112,9 @@ class TreeGrower:
         self._reducer = reducer
         self._timings = timings
         self._order = RowOrder.of(n_rows)
-        self._rest = Rest(limits.longest_rest)
+        self._rests: dict[int, Rest] = {}
 
-    def grow(self, residuals: F64) -> Grown:
+    def grow(self, residuals: F64, score: int) -> Grown:
         """Fit the structure of a tree to residuals by least squares.
 
         Nodes that cannot buy a feature any more, nor any node below them, wait: they are grown last, over all
@@ -123,6 +123,8 @@ class TreeGrower:
         Parameters
         ----------
         residuals : ndarray of float64, shape (n,)
+        score : int
+            The score that the tree is for: trees of different scores look for features at times of their own.
         """
         with self._timings.stage("residuals"):
             cells = pack(residuals, self._n_rows, self._pool, self._reducer)
@@ -131,7 +133,9 @@ class TreeGrower:
         tree = TreeContext(self._pool, cells, self._order, self._limits.min_leaf, root_sse)
         self._costs.start_tree(root_sse, cells.scale)
         self._residents.start_tree()
-        self._searches = self._rest.start_tree(len(self._costs.owned))
+        rest = self._rests.setdefault(score, Rest(self._limits.longest_rest))
+        looks = rest.start_tree(len(self._costs.owned))
+        self._searches = looks and self._costs.new_price < np.inf
         if self._searches:
             self._search.start_tree(tree, self._costs)
         level = Level.root(cells, self._n_rows)
@@ -150,9 +154,9 @@ class TreeGrower:
             if below is None:
                 break
             level = self._pass_on(tree, below, draft)
-        rest = Level.gathered(waiting)
-        rest.due_rows[:] = 0  # nothing is left to decide
-        self._grow_down(tree, rest, draft)
+        settled_nodes = Level.gathered(waiting)
+        settled_nodes.due_rows[:] = 0  # nothing is left to decide
+        self._grow_down(tree, settled_nodes, draft)
         begin, end = draft.rows()
         grown = draft.tree(cells.scale)
         leaves = np.flatnonzero(grown.feature < 0)
@@ -180,9 +184,7 @@ class TreeGrower:
         choice = Splits.none(len(level))
         if active.shape[0] == 0:
             return choice, []
-        is_due = self._is_due(level, active)
-        looked_at = active[is_due]
-        level.due_rows[looked_at] = (self._limits.revisit_share * level.n_rows[looked_at]).astype(np.int64)
+        level.due_rows[active] = (self._limits.revisit_share * level.n_rows[active]).astype(np.int64)
         with self._timings.stage("histograms"):
             owned, new = self._residents.best_splits(tree, level, active)
         choice.put(active, owned)
@@ -190,8 +192,8 @@ class TreeGrower:
         if not may_buy.any():
             return choice, []
         proposals = Splits.none(len(level))
-        searched = active[may_buy & is_due]
-        proposals.put(searched, new.at(np.flatnonzero(may_buy & is_due)))
+        searched = active[may_buy]
+        proposals.put(searched, new.at(np.flatnonzero(may_buy)))
         nodes, found = self._search.propose(tree, level, searched, choice.gain[searched], self._costs)
         proposals.improve(nodes, found)
         price = self._costs.new_price / tree.root_sse
@@ -235,8 +237,8 @@ class TreeGrower:
         splits = choice.at(split)
         missing_left = (splits.missing_side == 1).astype(np.uint8)
         begin, end = level.begin[split], level.end[split]
-        stats = self._residents.partition(tree, splits, missing_left, begin, end)
-        below = level.children(split, self._reducer.sum(stats), level.due_rows[split], draft.n_nodes)
+        n_left, sums = self._residents.partition(tree, splits, missing_left, begin, end)
+        below = level.children(split, n_left, self._reducer.sum(sums), level.due_rows[split], draft.n_nodes)
         rules = self._residents.rules(splits.feature, splits.bin)
         draft.add_splits(level.number[split], rules, splits.missing_side, splits.gain, below.number[0::2])
         draft.add_nodes(below.n_rows, below.begin, below.end)

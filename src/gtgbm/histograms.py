@@ -79,7 +79,7 @@ class LevelHistograms:
         # Parents' histograms lack the columns added since: full tiles from before, and the rest built anew.
         n_tiles = self._tiles.n_tiles
         known = n_tiles if self._kept_columns == self._tiles.n_columns else self._kept_columns // LANES
-        plan = SiblingPlan(level, nodes, level.size, self._kept)
+        plan = SiblingPlan(level, nodes, self._kept)
         flat = self._kept.take_buffer(plan.n_slots, n_tiles * _TILE_CELLS)
         hist = flat.reshape(plan.n_slots, n_tiles, LANES, CELLS)
         codes = self._tiles.codes

@@ -44,7 +44,7 @@ class RowOrder:
 
 
 class Level:
-    """Nodes of one level: the root alone, or pairs of siblings next to each other.
+    """Nodes of one level: the root alone, or pairs of siblings next to each other, then nodes without any.
 
     Attributes
     ----------
@@ -98,15 +98,17 @@ class Level:
         # Not the step after the last one: nothing kept of that level belongs to this one.
         return cls(table, last._cells, last.step + 2)
 
-    def children(self, split: I64, left_stats: I64, due_rows: I64, first_number: int) -> Level:
+    def children(self, split: I64, n_left: I64, left_sums: I64, due_rows: I64, first_number: int) -> Level:
         """Make the level below.
 
         Parameters
         ----------
         split : ndarray of int64, shape (k,)
             The nodes that split, ascending.
-        left_stats : ndarray of int64, shape (k, 4)
-            Rows on this machine, cell sum and squares (high, low) of the left sides.
+        n_left : ndarray of int64, shape (k,)
+            Rows of the left sides on this machine.
+        left_sums : ndarray of int64, shape (k, 3)
+            Cell sum and squares (high, low) of the left sides on all machines.
         due_rows : ndarray of int64, shape (k,)
             What both children get.
         first_number : int
@@ -115,12 +117,12 @@ class Level:
         table = np.repeat(self._table[split], 2, axis=0)
         left, right = table[0::2], table[1::2]
         table[:, 0] = np.repeat(split, 2)
-        left[:, 2] = right[:, 1] = left[:, 1] + left_stats[:, 0]
+        left[:, 2] = right[:, 1] = left[:, 1] + n_left
         table[:, 3] = np.arange(first_number, first_number + table.shape[0])
         table[:, 4] += 1
         table[:, 5] = np.repeat(due_rows, 2)
-        right[:, 6:] -= left_stats[:, 1:]
-        left[:, 6:] = left_stats[:, 1:]
+        right[:, 6:] -= left_sums
+        left[:, 6:] = left_sums
         return Level(table, self._cells, self.step + 1)
 
     def only(self, nodes: Bool) -> Level:

@@ -53,6 +53,6 @@ class ProgressBar:
     def summary(self, n_selected: int, n_features: int, search: SearchChoice, seconds: float) -> None:
         """Print what came out of the fit."""
         self._console.print(
-            f"{n_selected} of {n_features} features in {seconds:.2f} s; search: {search} ({search.reason})",
+            f"{n_selected} of {n_features} columns in {seconds:.2f} s; search: {search} ({search.reason})",
             highlight=False,
         )

@@ -104,13 +104,17 @@ class ResidentColumns:
         splits.gain[splits.feature != feature] = 0.0
         return splits
 
-    def partition(self, tree: TreeContext, splits: Splits, missing_left: U8, begin: I64, end: I64) -> I64:
+    def partition(
+        self, tree: TreeContext, splits: Splits, missing_left: U8, begin: I64, end: I64
+    ) -> tuple[I64, I64]:
         """Send the rows of split nodes to their sides.
 
         Returns
         -------
-        ndarray of int64, shape (k, 4)
-            Rows, cell sum and squares (high, low) of the left sides.
+        n_left : ndarray of int64, shape (k,)
+            Rows of the left sides on this machine.
+        sums : ndarray of int64, shape (k, 3)
+            Their cell sum and squares (high, low).
         """
         position, order = self._position[splits.feature], tree.order
         n_left = np.empty(position.shape[0], dtype=np.int64)
@@ -127,8 +131,7 @@ class ResidentColumns:
             order.scratch,
             n_left,
         )
-        sums = tree.sums(begin, begin + n_left)
-        return np.column_stack([n_left, sums])
+        return n_left, tree.sums(begin, begin + n_left)
 
     def rules(self, feature: I64, bins: I32) -> SplitRules:
         """Return splits as the tree keeps them."""

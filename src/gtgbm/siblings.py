@@ -19,12 +19,10 @@ class SiblingPlan:
     ----------
     nodes : ndarray of int64, shape (k,)
         Nodes of the level whose histograms are asked for.
-    size : ndarray of int64, shape (nodes of the level,)
-        Rows of each node.
     """
 
-    def __init__(self, level: Level, nodes: I64, size: I64, kept: KeptHistograms) -> None:
-        k = nodes.shape[0]
+    def __init__(self, level: Level, nodes: I64, kept: KeptHistograms) -> None:
+        k, size = nodes.shape[0], level.size
         self.n_slots = k
         self.slots: I64 = np.arange(k)
         self.built, self.built_slot = nodes, self.slots

@@ -11,7 +11,7 @@ from gtgbm.arrays import F64, I32, I64, U8
 
 @dataclass(frozen=True)
 class Tree:
-    """One regression tree; nodes are numbered level by level, a right child follows its left sibling.
+    """One regression tree; children are numbered after their parent, a right child follows its left sibling.
 
     Attributes
     ----------

@@ -12,6 +12,8 @@ from gtgbm.data.input import AnyTable, issparse
 
 _CODES = CELLS - 1
 """Codes of one column: the last cell of a histogram is for missing numbers."""
+_MAX_CATEGORIES = 16 * (_CODES - 1)
+"""Categories of one column that can be features, the most frequent ones: each 254 of them take a byte per row."""
 _MAX_COUNTED = 1 << 16
 """Whole numbers below this are counted, others sorted."""
 
@@ -60,6 +62,8 @@ def encode_categories(
         values = table[:, [column]].toarray()[:, 0] if issparse(table) else table[:, column]
         categories, which, counts = _distinct(np.asarray(values, dtype=np.float64))
         kept = np.flatnonzero(counts >= fewest_rows)
+        if kept.shape[0] > _MAX_CATEGORIES:
+            kept = np.sort(kept[np.argsort(-counts[kept], kind="stable")[:_MAX_CATEGORIES]])
         for first in range(0, max(kept.shape[0], 1), _CODES - 1):
             chunk = kept[first : first + _CODES - 1]
             code_of = np.zeros(categories.shape[0], dtype=np.uint8)

@@ -9,7 +9,7 @@ from scipy.sparse import csc_matrix, issparse
 
 from gtgbm.arrays import Table
 
-__all__ = ["AnyTable", "as_table", "issparse"]
+__all__ = ["AnyTable", "as_table", "check_rows", "issparse"]
 
 _MAX_ROWS = 1 << 28
 """With more rows a packed cell would leave gradients four bits or fewer."""
@@ -27,10 +27,6 @@ def as_table(X: Any) -> AnyTable:
         float16 becomes float32, long doubles float64, booleans uint8, foreign byte orders native. A sparse
         matrix is stored by columns.
     """
-    if X.shape[0] >= _MAX_ROWS:
-        raise ValueError(
-            f"X has {X.shape[0]} rows; at most {_MAX_ROWS - 1} fit: train on a sample of the rows"
-        )
     return _by_columns(X) if issparse(X) else _known_dtype(X)
 
 
@@ -61,3 +57,9 @@ def _known_dtype(X: Table) -> Table:
     if not X.flags.aligned or any(stride % item for stride in X.strides):
         return X.copy()
     return X
+
+
+def check_rows(n_rows: int) -> None:
+    """Refuse more rows to train on than a cell can count."""
+    if n_rows >= _MAX_ROWS:
+        raise ValueError(f"X has {n_rows} rows; at most {_MAX_ROWS - 1} fit: train on a sample of the rows")

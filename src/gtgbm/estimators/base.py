@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gtgbm.arrays import F64, I64, Bool
 from gtgbm.boosting import Callback, Validation
-from gtgbm.data.input import AnyTable, as_table
+from gtgbm.data.input import AnyTable, as_table, check_rows
 from gtgbm.estimators import parameters as check
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.feature_costs import PenaltyScale
@@ -86,12 +86,15 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    def _forget(self) -> None:
+        """Make the model unfitted: should a fit fail, that is better than half of two."""
+        if hasattr(self, "trees_"):
+            del self.trees_
+
     def _fit(
         self, X: Any, y: F64, loss: Loss, eval_set: Sequence[tuple[Any, F64]], callbacks: Sequence[Callback]
     ) -> None:
         """Fit to validated data; `y` holds numbers already."""
-        if hasattr(self, "trees_"):
-            del self.trees_  # should this fit fail, the model is not fitted, rather than half of two
         settings = self._settings(X.shape[1])
         pool = make_pool(self.n_jobs)
         verbose = check.count(
@@ -99,6 +102,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         )
         random = check_random_state(self.random_state)
         seed = int(random.randint(np.iinfo(np.int32).max))
+        check_rows(X.shape[0])
         table = as_table(X)
         validations = [Validation(as_table(Xv), yv) for Xv, yv in eval_set]
         if settings.early_stopping_rounds is not None and not validations:
@@ -120,7 +124,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         self.search_ = fitted.search
         self.timings_ = fitted.timings
         if verbose > 0:
-            bar.summary(self.n_selected_features_, X.shape[1], fitted.search, fitted.timings["total"])
+            bar.summary(len(self.selected_features_), X.shape[1], fitted.search, fitted.timings["total"])
 
     def _settings(self, n_features: int) -> Settings:
         scale = cast(PenaltyScale, check.option("penalty_scale", self.penalty_scale, ("root", "absolute")))
@@ -137,6 +141,8 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         failure = check.number(
             "failure_probability", self.failure_probability, low=0, high=1, low_open=True, high_open=True
         )
+        names = getattr(self, "feature_names_in_", None)
+        categorical = check.columns("categorical_features", self.categorical_features, n_features, names)
         test_rows = self._n_test_rows(penalty if scale == "root" else None)
         patience = check.optional_count("early_stopping_rounds", self.early_stopping_rounds, low=1)
         return Settings(
@@ -149,7 +155,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
                 self.n_features_to_select,
                 low=1,
                 # A categorical column holds more features than one.
-                high=None if self.categorical_features is not None else n_features,
+                high=None if categorical else n_features,
                 hint=hint,
             ),
             min_node_fraction=check.number("min_node_fraction", self.min_node_fraction, low=0, high=1),
@@ -166,12 +172,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             chance_gain=_CHANCE_GAIN,
             zero_start=check.option("init", self.init, ("best", "zero")) == "zero",
             max_bins=check.count("max_bins", self.max_bins, low=2, high=255),
-            categorical=check.columns(
-                "categorical_features",
-                self.categorical_features,
-                n_features,
-                getattr(self, "feature_names_in_", None),
-            ),
+            categorical=categorical,
             early_stopping_rounds=patience,
         )
 
@@ -213,11 +214,10 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         columns = dict.fromkeys(entry.feature for entry in model.history)
         self.selected_features_ = np.array(list(columns), dtype=np.int64)
         self.n_selected_features_ = len(model.history)
-        self.selected_categories_ = {
-            column: [e.category for e in model.history if e.feature == column and e.category is not None]
-            for column in columns
-            if any(e.feature == column and e.category is not None for e in model.history)
-        }
+        self.selected_categories_: dict[int, list[float]] = {}
+        for entry in model.history:
+            if entry.category is not None:
+                self.selected_categories_.setdefault(entry.feature, []).append(entry.category)
         gains = np.zeros(n_features)
         for tree in model.trees:
             used = tree.feature >= 0

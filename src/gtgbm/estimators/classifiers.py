@@ -48,6 +48,7 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         -------
         self
         """
+        self._forget()
         X, y = validate_data(self, X, y, **INPUT, ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)

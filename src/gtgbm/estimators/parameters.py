@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -62,20 +61,24 @@ def columns(name: str, value: Any, n_features: int, names: Any) -> list[int]:
     if value is None:
         return []
     hint = f": give column indices from 0 to {n_features - 1}, a mask of {n_features} booleans, or names"
-    given = list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else None
-    if given is None:
+    if isinstance(value, str) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
         raise TypeError(f"{name}={value!r} is not a list{hint}")
+    given = list(value) if np.ndim(value) == 1 else [value]
     if given and all(isinstance(one, bool | np.bool_) for one in given):
         if len(given) != n_features:
             raise ValueError(f"{name} is a mask of {len(given)} columns, but X has {n_features}{hint}")
         return np.flatnonzero(given).tolist()
     if given and all(isinstance(one, str) for one in given):
-        known = [] if names is None else list(names)
-        absent = [one for one in given if one not in known]
+        position = {} if names is None else {known: k for k, known in enumerate(names)}
+        absent = [one for one in given if one not in position]
         if absent:
             raise ValueError(f"{name} has {absent[:5]!r}, which are no names of X's columns{hint}")
-        given = [known.index(one) for one in given]
+        given = [position[one] for one in given]
     for one in given:
-        if not isinstance(one, numbers.Integral) or not 0 <= int(one) < n_features:
+        if (
+            isinstance(one, bool | np.bool_)
+            or not isinstance(one, numbers.Integral)
+            or not 0 <= int(one) < n_features
+        ):
             raise ValueError(f"{name} has {one!r}{hint}")
     return sorted({int(one) for one in given})

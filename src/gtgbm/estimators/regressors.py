@@ -51,6 +51,7 @@ class _Regressor(RegressorMixin, BaseGTGBM):
         -------
         self
         """
+        self._forget()
         X, y = validate_data(self, X, y, **INPUT, ensure_min_samples=2, y_numeric=True)
         check.option("loss", self.loss, ("squared_error",))
         y = _target(y, "y")
