@@ -84,13 +84,6 @@ class PenaltySearch:
             self.tried[penalty] = record
         return min(self.tried.items(), key=lambda pair: abs(pair[1].n_features - wanted))
 
-    def largest_with(self, wanted: int) -> float | None:
-        """Return the largest penalty tried that still buys so many features, or the smallest tried."""
-        if self.nearest(wanted) is None:
-            return None
-        enough = [penalty for penalty, record in self.tried.items() if record.n_features >= wanted]
-        return max(enough) if enough else min(self.tried)
-
 
 def measure_frontier(
     plan: Plan, frontier: FrontierPlan, base: Job, fit: Fit, points: list[Point], save: Callable[[], None]
@@ -108,17 +101,13 @@ def measure_frontier(
         leaves: int | None = None
         for model in frontier.models:
             method = our_job(start, model, plan.penalty).method
-            search = PenaltySearch(_ours(start, model, fit), plan.penalty, frontier.tries)
             for size in frontier.sizes:
                 if (method, size, seed) in done:
                     continue
-                penalty = search.largest_with(size)
-                if penalty is None:
-                    break
-                record = fit(our_job(start, model, penalty, size))
+                used, record = _ours(start, model, plan.penalty, size, frontier.tries, fit)
                 if record is not None:
                     leaves = leaves or max(2, round(record.mean_leaves))
-                add(method, size, seed, record, penalty)
+                add(method, size, seed, record, used)
         peer = selecting_base(plan, replace(start, n_leaves=leaves or _leaves_again(plan, start, fit)))
         for key in frontier.peers:
             method = _peer_method(peer, key)
@@ -133,8 +122,16 @@ def _leaves_again(plan: Plan, base: Job, fit: Fit) -> int:
     return 31 if record is None else max(2, round(record.mean_leaves))
 
 
-def _ours(base: Job, model: str, fit: Fit) -> Callable[[float], Record | None]:
-    return lambda penalty: fit(our_job(base, model, penalty))
+def _ours(
+    base: Job, model: str, penalty: float, size: int, tries: int, fit: Fit
+) -> tuple[float, Record | None]:
+    """Fit with a hard limit, at the given penalty or the first fraction of it that buys as many features."""
+    for _ in range(tries):
+        record = fit(our_job(base, model, penalty, size))
+        if record is None or record.n_features >= size:
+            break
+        penalty /= _STEP
+    return penalty, record
 
 
 def _peer_method(base: Job, key: str) -> str:

@@ -13,7 +13,7 @@ from gtgbm.data.input import AnyTable, issparse
 _CODES = CELLS - 1
 """Codes of one column: the last cell of a histogram is for missing numbers."""
 _MAX_CATEGORIES = 16 * (_CODES - 1)
-"""Categories of one column that can be features, the most frequent ones: each 254 of them take a byte per row."""
+"""Categories of one column that can be features, the most frequent ones: 254 take a byte per row."""
 _MAX_COUNTED = 1 << 16
 """Whole numbers below this are counted, others sorted."""
 
