@@ -40,7 +40,7 @@ _ALL = (
         peers=("xgb-all", "cat-penalty"),
         checks=(
             TimeAtMost(GT, LGB_ALL, 1 / 20),
-            TimeAtMost(GT, LGB_ORACLE, 1.0),
+            TimeAtMost(GT, LGB_ORACLE, 1.0, penalty=0.001),
             MemoryAtMost(GT, LGB_ALL, 0.5),
             TimeAtMost(A_GBM, LGB_CEGB, 1.0),
             _AUTO,
