@@ -34,6 +34,10 @@ struct Table {
     double at(int64_t row, int64_t column) const {
         return static_cast<double>(data[row * row_stride + column * column_stride]);
     }
+
+    void prefetch(int64_t row, int64_t column) const {
+        __builtin_prefetch(data + row * row_stride + column * column_stride);
+    }
 };
 
 template <class T>

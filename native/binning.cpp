@@ -15,6 +15,8 @@ namespace {
 // Columns read together: with rows stored one after the other, one cache line serves all of them.
 constexpr int64_t kColumnBlock = 16;
 constexpr int64_t kRowBlock = 2048;
+// Rows whose values are asked for ahead of their turn: a sampled row is a cache miss.
+constexpr int64_t kAhead = 32;
 
 int64_t blocks_of(int64_t total, int64_t block) {
     return (total + block - 1) / block;
@@ -39,9 +41,13 @@ void for_each_sampled_column(Pool& pool, const Table<T>& table, const Array<cons
         if (by_rows) {
             constexpr int64_t kRows = 128;
             pool.run(blocks_of(n, kRows), n * count * 4, [&](int64_t task, int) {
-                for (int64_t i = task * kRows; i < std::min(n, (task + 1) * kRows); ++i)
-                    for (int64_t c = 0; c < count; ++c)
+                for (int64_t i = task * kRows; i < std::min(n, (task + 1) * kRows); ++i) {
+                    const int64_t ahead = rows.data()[std::min(i + kAhead, n - 1)];
+                    for (int64_t c = 0; c < count; ++c) {
+                        table.prefetch(ahead, column[c]);
                         buffer[static_cast<size_t>(c * n + i)] = table.at(rows.data()[i], column[c]);
+                    }
+                }
             });
         } else {
             pool.run(count, n * count, [&](int64_t c, int) {
@@ -130,11 +136,11 @@ void encode(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<con
                 const double* edges = thresholds.data() + c * width;
                 const int count = std::max(n_thresholds.data()[c], 0);
                 uint8_t* codes = out.data() + (c / lanes) * n * lanes + c % lanes;
-                for (int64_t i = begin; i < end; ++i) {
-                    const double value = values[c - first][i - begin];
-                    const int code = count_below(edges, count, value);
-                    codes[i * lanes] = static_cast<uint8_t>(std::isnan(value) ? kMissingCell : code);
-                }
+                const double* value = values[c - first];
+                count_below(edges, count, value, end - begin, [&](int64_t i, int code) {
+                    codes[(begin + i) * lanes] =
+                        static_cast<uint8_t>(std::isnan(value[i]) ? kMissingCell : code);
+                });
             }
         });
     });
@@ -165,10 +171,9 @@ void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<co
             runs_of_sorted(sorted, taken, found);
             const int count = thresholds_of_runs(found, levels - 1, edges);
             uint8_t* codes = out.data() + c * n;
-            for (int64_t i = 0; i < n; ++i) {
-                const int code = 1 + count_below(edges, count, values[i]);
-                codes[i] = static_cast<uint8_t>(std::isnan(values[i]) ? 0 : code);
-            }
+            count_below(edges, count, values, n, [&](int64_t i, int below) {
+                codes[i] = static_cast<uint8_t>(std::isnan(values[i]) ? 0 : 1 + below);
+            });
         });
     });
 }

@@ -39,7 +39,9 @@ void require_thresholds(const Array<const int64_t, 1>& columns, const Array<cons
 }
 
 uint8_t code_of(const double* edges, int count, double value) {
-    return static_cast<uint8_t>(std::isnan(value) ? kMissingCell : count_below(edges, count, value));
+    int code = kMissingCell;
+    if (!std::isnan(value)) count_below(edges, count, &value, 1, [&](int64_t, int below) { code = below; });
+    return static_cast<uint8_t>(code);
 }
 
 // Adds `zeros` zeros to sorted runs.

@@ -56,11 +56,17 @@ class RowSample:
         self.rows = rows
         self._position: I32 = np.full(n_rows, -1, dtype=np.int32)
         self._position[rows] = np.arange(rows.shape[0], dtype=np.int32)
+        self._every: I32 = np.arange(rows.shape[0], dtype=np.int32)
         self._positions: I32 = np.empty(rows.shape[0], dtype=np.int32)
         self._cells: I64 = np.empty(rows.shape[0], dtype=np.int64)
 
     def of(self, tree: TreeContext, level: Level, nodes: I64) -> SampledNodes:
         """Pick the sampled rows of some nodes."""
+        cells = tree.cells.values[self.rows]
+        if level.size[nodes[0]] == self._position.shape[0]:
+            # The root has them all, in order: no need to look at the rows that are not sampled.
+            first, last = np.zeros(1, dtype=np.int64), np.full(1, cells.shape[0])
+            return SampledNodes(self._every, cells, cells, first, last, cells.sum(keepdims=True))
         first, total = np.empty(nodes.shape[0] + 1, dtype=np.int64), np.empty(nodes.shape[0], dtype=np.int64)
         _core.sampled_rows(
             tree.order.rows,
@@ -73,9 +79,7 @@ class RowSample:
             first,
             total,
         )
-        return SampledNodes(
-            self._positions, self._cells, tree.cells.values[self.rows], first[:-1], first[1:], total
-        )
+        return SampledNodes(self._positions, self._cells, cells, first[:-1], first[1:], total)
 
 
 @dataclass(frozen=True)
