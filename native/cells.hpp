@@ -1,8 +1,10 @@
 // The exact histogram cell: a gradient sum and a row count in one 64-bit integer, and the best split of a row
 // of such cells.
 //
-// A row contributes (q << count_bits) + 1, where q is its gradient in fixed point. Integer sums do not depend
-// on their order, so neither do splits: not on the thread count, not on how rows are divided over machines.
+// A row of weight w, a whole number, contributes (w q << count_bits) + w, where q is its gradient in fixed
+// point: as much as w rows of weight 1. Integer sums do not depend on their order, so neither do splits: not
+// on the thread count, not on how rows are divided over machines. What is called a count of rows is a sum of
+// weights.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +22,14 @@ struct CellFormat {
     int64_t count(int64_t cell) const { return cell & ((int64_t{1} << count_bits) - 1); }
     // Arithmetic shift: rounds towards minus infinity, which undoes the addition of the count exactly.
     int64_t gradient(int64_t cell) const { return cell >> count_bits; }
+
+    // Adds w q^2 of one row's cell to high * 2^32 + low.
+    void add_squares(int64_t cell, int64_t& high, int64_t& low) const {
+        const int64_t weight = count(cell), sum = gradient(cell);
+        const int64_t q = weight > 1 ? sum / weight : sum;
+        high += ((q * q) >> 32) * weight;
+        low += ((q * q) & 0xffffffff) * weight;
+    }
 };
 
 // Which child the missing values go to. Where a node has none, the choice is made later, by size.
@@ -35,9 +45,11 @@ struct Split {
 // Keeps the best threshold seen. Scores are compared as fractions, which spares a division per bin.
 class BestThreshold {
   public:
-    BestThreshold(int64_t total, CellFormat format, int64_t min_leaf)
+    // direction: 1 where the left side's mean must not be above the right side's, -1: not below, 0: either.
+    BestThreshold(int64_t total, CellFormat format, int64_t min_leaf, double direction = 0.0)
         : format_(format),
           min_leaf_(min_leaf),
+          direction_(direction),
           rows_(format.count(total)),
           n_(static_cast<double>(rows_)),
           g_(static_cast<double>(format.gradient(total))) {}
@@ -47,6 +59,7 @@ class BestThreshold {
         if (rows_left < min_leaf_ || rows_ - rows_left < min_leaf_) return;
         const double n_left = static_cast<double>(rows_left);
         const double d = static_cast<double>(format_.gradient(left)) * n_ - g_ * n_left;
+        if (d * direction_ > 0.0) return;
         const double numerator = d * d;
         const double denominator = n_left * (n_ - n_left);
         if (numerator * best_denominator_ > best_numerator_ * denominator) {
@@ -68,7 +81,9 @@ class BestThreshold {
 
   private:
     CellFormat format_;
-    int64_t min_leaf_, rows_;
+    int64_t min_leaf_;
+    double direction_;
+    int64_t rows_;
     double n_, g_;
     double best_numerator_ = 0.0, best_denominator_ = 1.0;
     int32_t bin_ = -1;
@@ -79,9 +94,9 @@ class BestThreshold {
 // The best split of one column at one node. Empty cells give the partition of the cell before them, so they
 // are dropped first: small nodes have far fewer occupied cells than bins. Ties go to missing values on the
 // right, then to the lower bin.
-inline Split best_split(const int64_t* cells, int n_bins, int64_t total, CellFormat format,
-                        int64_t min_leaf) {
-    BestThreshold best(total, format, min_leaf);
+inline Split best_split(const int64_t* cells, int n_bins, int64_t total, CellFormat format, int64_t min_leaf,
+                        double direction = 0.0) {
+    BestThreshold best(total, format, min_leaf, direction);
     if (best.too_small()) return {};
     int64_t below[kCells];
     uint8_t bin[kCells];

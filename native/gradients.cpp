@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
+#include <utility>
 #include <vector>
+
+#include "cells.hpp"
+#include "exponential.hpp"
 
 namespace gtgbm {
 namespace {
@@ -25,40 +28,18 @@ void require_leaves(const Array<const int32_t, 1>& rows, const Array<const int64
     require(rows.shape(0) <= n_values, "leaves: more rows than values");
 }
 
-// exp(-|x|) to about an ulp, and the same bits wherever doubles are IEEE: libraries differ. 0 below 1e-300.
-double exp_minus_abs(double x) {
-    constexpr double kLog2E = 1.4426950408889634, kLn2High = 6.93147180369123816490e-01,
-                     kLn2Low = 1.90821492927058770002e-10;
-    constexpr double kRound =
-        6755399441055744.0;  // 1.5 * 2^52: adding it leaves a whole number in the low bits
-    const double y = std::max(-std::fabs(x), -690.0);
-    const double shifted = y * kLog2E + kRound;
-    const double k = shifted - kRound;
-    const double r = (y - k * kLn2High) - k * kLn2Low;
-    // Taylor's series: |r| is at most ln(2) / 2, so what is left out is below 1e-17.
-    constexpr double kFactorials[] = {1.0 / 6227020800,
-                                      1.0 / 479001600,
-                                      1.0 / 39916800,
-                                      1.0 / 3628800,
-                                      1.0 / 362880,
-                                      1.0 / 40320,
-                                      1.0 / 5040,
-                                      1.0 / 720,
-                                      1.0 / 120,
-                                      1.0 / 24,
-                                      1.0 / 6,
-                                      0.5,
-                                      1.0,
-                                      1.0};
-    double p = kFactorials[0];
-    for (int i = 1; i < 14; ++i) p = p * r + kFactorials[i];
-    uint64_t bits;
-    std::memcpy(&bits, &shifted, sizeof(bits));
-    bits = (bits + 1023) << 52;
-    double power;
-    std::memcpy(&power, &bits, sizeof(power));
-    return x == x ? (y > -690.0 ? p * power : 0.0) : x;
-}
+// Weights of rows, 1 where none are given.
+class Weights {
+  public:
+    Weights(const Array<const int64_t, 1>& weights, size_t n)
+        : data_(weights.shape(0) == 0 ? nullptr : weights.data()) {
+        require(weights.shape(0) == 0 || weights.shape(0) == n, "weights: one per row, or none");
+    }
+    int64_t operator[](int64_t row) const { return data_ == nullptr ? 1 : data_[row]; }
+
+  private:
+    const int64_t* data_;
+};
 
 // Rows whose factors 1 + exp(-|score|), each at most 2, are multiplied before one logarithm is taken.
 constexpr int64_t kProduct = 512;
@@ -108,12 +89,21 @@ double logistic_residuals(Pool& pool, Array<const double, 1> scores, Array<const
     return sum;
 }
 
-int64_t fixed_point_sum(Pool& pool, Array<const double, 1> values, double scale) {
+void exponentials(Pool& pool, Array<const double, 1> values, Array<double, 1> out) {
+    require(out.shape(0) == values.shape(0), "exponentials: out must be as long as values");
+    for_blocks(pool, static_cast<int64_t>(values.shape(0)), [&](int64_t, int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) out.data()[i] = exponential(values.data()[i]);
+    });
+}
+
+int64_t fixed_point_sum(Pool& pool, Array<const double, 1> values, Array<const int64_t, 1> weights,
+                        double scale) {
     const int64_t n = static_cast<int64_t>(values.shape(0));
+    const Weights weight(weights, values.shape(0));
     std::vector<int64_t> sums(static_cast<size_t>((n + kBlock - 1) / kBlock));
     for_blocks(pool, n, [&](int64_t block, int64_t begin, int64_t end) {
         int64_t sum = 0;
-        for (int64_t i = begin; i < end; ++i) sum += fixed(values.data()[i], scale);
+        for (int64_t i = begin; i < end; ++i) sum += fixed(values.data()[i], scale) * weight[i];
         sums[static_cast<size_t>(block)] = sum;
     });
     return std::accumulate(sums.begin(), sums.end(), int64_t{0});
@@ -141,11 +131,13 @@ nb::tuple min_max(Pool& pool, Array<const double, 1> values) {
                           *std::max_element(highs.begin(), highs.end()));
 }
 
-nb::tuple pack_cells(Pool& pool, Array<const double, 1> residuals, double centre, double scale,
-                     int count_bits, Array<int64_t, 1> cells) {
+nb::tuple pack_cells(Pool& pool, Array<const double, 1> residuals, Array<const int64_t, 1> weights,
+                     double centre, double scale, int count_bits, Array<int64_t, 1> cells) {
     require(cells.shape(0) == residuals.shape(0), "pack_cells: cells must be as long as residuals");
     require(count_bits >= 1 && count_bits <= 31, "pack_cells: count_bits must be in 1 .. 31");
     const int64_t n = static_cast<int64_t>(residuals.shape(0)), one_gradient = int64_t{1} << count_bits;
+    const Weights weight(weights, residuals.shape(0));
+    const CellFormat format{count_bits};
     struct Sums {
         int64_t cells = 0, squares_high = 0, squares_low = 0;
     };
@@ -158,11 +150,10 @@ nb::tuple pack_cells(Pool& pool, Array<const double, 1> residuals, double centre
             for (int64_t i = begin; i < end; ++i) {
                 const int64_t q = fixed(residuals.data()[i] - centre, scale);
                 // Multiplied, not shifted: shifting a negative number left is undefined in C++17.
-                const int64_t cell = q * one_gradient + 1;
+                const int64_t cell = (q * one_gradient + 1) * weight[i];
                 cells.data()[i] = cell;
                 part.cells += cell;
-                part.squares_high += (q * q) >> 32;
-                part.squares_low += (q * q) & 0xffffffff;
+                format.add_squares(cell, part.squares_high, part.squares_low);
             }
             parts[static_cast<size_t>(block)] = part;
         });
@@ -176,16 +167,48 @@ nb::tuple pack_cells(Pool& pool, Array<const double, 1> residuals, double centre
 }
 
 void leaf_sums(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1> begin,
-               Array<const int64_t, 1> end, Array<const double, 1> values, double scale,
-               Array<int64_t, 1> out) {
+               Array<const int64_t, 1> end, Array<const double, 1> values, Array<const int64_t, 1> weights,
+               double scale, Array<int64_t, 1> out) {
     require_leaves(rows, begin, end, values.shape(0));
+    const Weights weight(weights, values.shape(0));
     require(out.shape(0) == begin.shape(0), "leaf_sums: out must have one entry per leaf");
     pool.run(static_cast<int64_t>(begin.shape(0)), static_cast<int64_t>(rows.shape(0)) * 2,
              [&](int64_t leaf, int) {
                  int64_t sum = 0;
                  for (int64_t i = begin.data()[leaf]; i < end.data()[leaf]; ++i)
-                     sum += fixed(values.data()[rows.data()[i]], scale);
+                     sum += fixed(values.data()[rows.data()[i]], scale) * weight[rows.data()[i]];
                  out.data()[leaf] = sum;
+             });
+}
+
+void leaf_quantiles(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1> begin,
+                    Array<const int64_t, 1> end, Array<const double, 1> values,
+                    Array<const int64_t, 1> weights, double share, Array<double, 1> out) {
+    require_leaves(rows, begin, end, values.shape(0));
+    require(out.shape(0) == begin.shape(0), "leaf_quantiles: out must have one entry per leaf");
+    const Weights weight(weights, values.shape(0));
+    pool.run(static_cast<int64_t>(begin.shape(0)), static_cast<int64_t>(rows.shape(0)) * 20,
+             [&](int64_t leaf, int) {
+                 std::vector<std::pair<double, int64_t>> sorted;
+                 int64_t total = 0;
+                 for (int64_t i = begin.data()[leaf]; i < end.data()[leaf]; ++i) {
+                     const int32_t row = rows.data()[i];
+                     if (weight[row] > 0) sorted.emplace_back(values.data()[row], weight[row]);
+                     total += weight[row];
+                 }
+                 std::sort(sorted.begin(), sorted.end());
+                 const double wanted = share * static_cast<double>(total);
+                 int64_t below = 0;
+                 double quantile = 0.0;
+                 for (size_t k = 0; k < sorted.size(); ++k) {
+                     below += sorted[k].second;
+                     if (static_cast<double>(below) < wanted) continue;
+                     // Rows of the same value may be one of weight 2 or two of weight 1.
+                     const bool between = static_cast<double>(below) == wanted && k + 1 < sorted.size();
+                     quantile = between ? sorted[k].first / 2 + sorted[k + 1].first / 2 : sorted[k].first;
+                     break;
+                 }
+                 out.data()[leaf] = quantile;
              });
 }
 

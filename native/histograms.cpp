@@ -52,7 +52,7 @@ ScannedColumns scanned_columns(const Array<const int32_t, 1>& n_bins, const Arra
     require(category_use.shape(1) == kCells, "columns: category_use must have 256 codes per row");
     for (size_t c = 0; c < columns; ++c) {
         require(n_bins.data()[c] <= kMissingCell, "columns: at most 255 bins");
-        require(use.data()[c] <= kCategorical, "columns: use must be 0 .. 3");
+        require(use.data()[c] <= (kUseMask | kRising | kFalling), "columns: use must be 0 .. 15");
         require(use.data()[c] != kCategorical ||
                     (0 <= category_row.data()[c] &&
                      category_row.data()[c] < static_cast<int64_t>(category_use.shape(0))),
@@ -207,18 +207,20 @@ void build_pair_histograms(Pool& pool, Array<const uint8_t, 2> codes, Array<cons
 }
 
 void scan_pair_histograms(Pool& pool, Array<const int64_t, 2> hist, Array<const int32_t, 1> n_bins,
-                          Array<const int64_t, 1> total, int count_bits, int64_t min_leaf,
-                          Array<double, 1> gain, Array<int32_t, 1> bin, Array<int32_t, 1> missing_side) {
+                          Array<const uint8_t, 1> use, Array<const int64_t, 1> total, int count_bits,
+                          int64_t min_leaf, Array<double, 1> gain, Array<int32_t, 1> bin,
+                          Array<int32_t, 1> missing_side) {
     const size_t pairs = hist.shape(0);
-    require(hist.shape(1) == kCells && n_bins.shape(0) == pairs && total.shape(0) == pairs &&
-                gain.shape(0) == pairs && bin.shape(0) == pairs && missing_side.shape(0) == pairs,
+    require(hist.shape(1) == kCells && n_bins.shape(0) == pairs && use.shape(0) == pairs &&
+                total.shape(0) == pairs && gain.shape(0) == pairs && bin.shape(0) == pairs &&
+                missing_side.shape(0) == pairs,
             "scan_pair_histograms: one entry per pair");
     for (size_t pair = 0; pair < pairs; ++pair)
         require(n_bins.data()[pair] <= kMissingCell, "scan_pair_histograms: at most 255 bins");
     const CellFormat format{count_bits};
     pool.run(static_cast<int64_t>(pairs), static_cast<int64_t>(pairs) * kCells, [&](int64_t pair, int) {
         const Split split = best_split(hist.data() + pair * kCells, n_bins.data()[pair], total.data()[pair],
-                                       format, min_leaf);
+                                       format, min_leaf, direction_of(use.data()[pair]));
         gain.data()[pair] = split.gain;
         bin.data()[pair] = split.bin;
         missing_side.data()[pair] = split.missing_side;

@@ -43,7 +43,8 @@ void build_pair_histograms(Pool& pool, Array<const uint8_t, 2> codes, Array<cons
                            Array<int64_t, 2> hist);
 
 void scan_pair_histograms(Pool& pool, Array<const int64_t, 2> hist, Array<const int32_t, 1> n_bins,
-                          Array<const int64_t, 1> total, int count_bits, int64_t min_leaf,
-                          Array<double, 1> gain, Array<int32_t, 1> bin, Array<int32_t, 1> missing_side);
+                          Array<const uint8_t, 1> use, Array<const int64_t, 1> total, int count_bits,
+                          int64_t min_leaf, Array<double, 1> gain, Array<int32_t, 1> bin,
+                          Array<int32_t, 1> missing_side);
 
 }  // namespace gtgbm

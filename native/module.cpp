@@ -8,6 +8,7 @@
 #include "partition.hpp"
 #include "pool.hpp"
 #include "predict.hpp"
+#include "ranking.hpp"
 #include "sparse.hpp"
 #include "subtrees.hpp"
 
@@ -52,9 +53,12 @@ NB_MODULE(_core, m) {
     kernel(m, "fixed_point_sum", &fixed_point_sum);
     // These two make Python objects, and release the interpreter themselves.
     m.def("min_max", &min_max, nb::arg(), nb::arg().noconvert());
-    m.def("pack_cells", &pack_cells, nb::arg(), nb::arg().noconvert(), nb::arg(), nb::arg(), nb::arg(),
-          nb::arg().noconvert());
+    m.def("pack_cells", &pack_cells, nb::arg(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(),
+          nb::arg(), nb::arg(), nb::arg().noconvert());
+    kernel(m, "exponentials", &exponentials);
     kernel(m, "leaf_sums", &leaf_sums);
+    kernel(m, "leaf_quantiles", &leaf_quantiles);
+    kernel(m, "rank_residuals", &rank_residuals);
     kernel(m, "add_to_leaves", &add_to_leaves);
     kernel(m, "build_histograms", &build_histograms);
     kernel(m, "subtract_histograms", &subtract_histograms);

@@ -102,10 +102,9 @@ void node_sums(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1>
         const int64_t length = end.data()[k] - from;
         int64_t sum = 0, high = 0, low = 0;
         for (int64_t i = from + length * share / kShares; i < from + length * (share + 1) / kShares; ++i) {
-            const int64_t cell = cells.data()[rows.data()[i]], q = format.gradient(cell);
+            const int64_t cell = cells.data()[rows.data()[i]];
             sum += cell;
-            high += (q * q) >> 32;
-            low += (q * q) & 0xffffffff;
+            format.add_squares(cell, high, low);
         }
         int64_t* part = parts.data() + task * 3;
         part[0] = sum;

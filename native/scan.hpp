@@ -10,6 +10,12 @@ namespace gtgbm {
 
 // What a column, or one category of it, is to a scan.
 enum Use : uint8_t { kSkipped = 0, kNew = 1, kOwned = 2, kCategorical = 3 };
+// Added to kNew or kOwned where predictions must not fall, or not rise, with the column's values.
+constexpr uint8_t kUseMask = 3, kRising = 4, kFalling = 8;
+
+inline double direction_of(uint8_t use) {
+    return (use & kRising) != 0 ? 1.0 : (use & kFalling) != 0 ? -1.0 : 0.0;
+}
 
 // The columns of some tiles. A categorical column's categories are features of their own: a row of
 // `category_use` says what each code is, and a split sends one code to the right and all others to the left.
@@ -67,13 +73,14 @@ inline void scan_columns(const int64_t* hist, int64_t width, const ScannedColumn
         const int64_t* cells = hist + (c - first) * width;
         const auto column = static_cast<int32_t>(c);
         const int n_bins = columns.n_bins[c];
-        const uint8_t use = columns.use[c];
+        const uint8_t use = columns.use[c] & kUseMask;
         if (use == kCategorical) {
             scan_categories(cells, columns.category_use + int64_t{columns.category_row[c]} * kCells, column,
                             n_bins, total, format, min_leaf, best);
         } else if (use != kSkipped) {
             Found& found = use == kOwned ? best.owned : best.fresh;
-            found.offer(best_split(cells, n_bins, total, format, min_leaf), column);
+            const double direction = direction_of(columns.use[c]);
+            found.offer(best_split(cells, n_bins, total, format, min_leaf, direction), column);
         }
     }
 }

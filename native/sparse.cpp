@@ -153,7 +153,7 @@ void code_entries(Pool& pool, Array<const int64_t, 1> start, AnyTable any, Array
 void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_t, 1> rows,
                    Array<const uint8_t, 1> codes, Array<const int64_t, 1> columns,
                    Array<const int32_t, 1> n_bins, Array<const uint8_t, 1> zero_code,
-                   Array<const uint8_t, 1> skipped, Array<const int32_t, 1> node_rows,
+                   Array<const uint8_t, 1> use, Array<const int32_t, 1> node_rows,
                    Array<const int64_t, 1> begin, Array<const int64_t, 1> end, Array<const int64_t, 1> total,
                    Array<const int64_t, 1> cells, int count_bits, int64_t min_leaf, Array<double, 1> gain,
                    Array<int32_t, 2> where) {
@@ -162,7 +162,7 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
     require_sparse(start, codes.shape(0), columns);
     require(rows.shape(0) == codes.shape(0), "sparse: one row per entry");
     require(n_bins.shape(0) == columns.shape(0) && zero_code.shape(0) == columns.shape(0) &&
-                skipped.shape(0) == columns.shape(0),
+                use.shape(0) == columns.shape(0),
             "search_sparse: one entry per column");
     require(end.shape(0) == begin.shape(0) && total.shape(0) == begin.shape(0) &&
                 gain.shape(0) == begin.shape(0) && where.shape(0) == begin.shape(0) && where.shape(1) == 3,
@@ -194,7 +194,8 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
         int64_t* hist = hists[static_cast<size_t>(worker)].data();
         for (int64_t c = block * kBlock; c < std::min(m, (block + 1) * kBlock); ++c) {
             const int bins = n_bins.data()[c];
-            if (skipped.data()[c] != 0 || bins < 1) continue;
+            const uint8_t as = use.data()[c];
+            if ((as & kUseMask) == kSkipped || bins < 1) continue;
             const int64_t column = columns.data()[c], stride = bins + 1;
             std::fill_n(hist, nodes * stride, int64_t{0});
             for (int64_t e = start.data()[column]; e < start.data()[column + 1]; ++e) {
@@ -213,7 +214,8 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
                 if (format.count(entries) < min_leaf) continue;
                 cell[zero_code.data()[c]] += total.data()[k] - entries;
                 found[static_cast<size_t>(block * nodes + k)].offer(
-                    best_split(cell, bins, total.data()[k], format, min_leaf), static_cast<int32_t>(c));
+                    best_split(cell, bins, total.data()[k], format, min_leaf, direction_of(as)),
+                    static_cast<int32_t>(c));
             }
         }
     });

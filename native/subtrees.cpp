@@ -49,7 +49,7 @@ class Grower {
         fewest_rows_ = std::max(forest_.fewest_rows, stop_rows + 1);
         if (room < 1) return -1;
         add_leaf(begin, end, total, depth);
-        if (!may_split(end - begin, depth)) return count_;
+        if (!may_split(total, depth)) return count_;
         const size_t hist = take_buffer();
         build(begin, end, hist);
         pending_ = {{0, depth, hist}};
@@ -67,8 +67,8 @@ class Grower {
         size_t hist;
     };
 
-    bool may_split(int64_t n_rows, int64_t depth) const {
-        return n_rows >= fewest_rows_ && depth < forest_.max_depth;
+    bool may_split(int64_t total, int64_t depth) const {
+        return forest_.format.count(total) >= fewest_rows_ && depth < forest_.max_depth;
     }
 
     int64_t* entry(int64_t node) { return nodes_ + node * kEntries; }
@@ -88,13 +88,12 @@ class Grower {
             return true;
         }
         if (count_ + 2 > room) return false;
-        const bool is_category = forest_.columns.use[found.column] == kCategorical;
+        const bool is_category = (forest_.columns.use[found.column] & kUseMask) == kCategorical;
         const uint8_t* code = forest_.codes + found.column / kLanes * forest_.n_codes_rows * int64_t{kLanes} +
                               found.column % kLanes;
         const SideRule rule(found.bin, is_category, found.missing_side == kMissingLeft);
         const int64_t left = partition(code, rule, begin, end - begin);
-        if (left != forest_.format.count(found.left))
-            throw std::logic_error("grow_subtrees: rows went astray");
+        if (left == 0 || left == end - begin) throw std::logic_error("grow_subtrees: rows went astray");
         int64_t* node = entry(at.node);
         node[kColumn] = found.column;
         node[kBin] = found.bin;
@@ -111,11 +110,18 @@ class Grower {
     void descend(int64_t left, const Pending& at) {
         const auto size = [&](int64_t node) { return entry(node)[kEnd] - entry(node)[kBegin]; };
         const int64_t large = size(left) >= size(left + 1) ? left : left + 1, small = 2 * left + 1 - large;
-        if (!may_split(size(large), at.depth + 1)) {
+        const bool large_splits = may_split(entry(large)[kTotal], at.depth + 1);
+        const bool small_splits = may_split(entry(small)[kTotal], at.depth + 1);
+        if (!large_splits && !small_splits) {
             free_.push_back(at.hist);
             return;
         }
-        const bool small_splits = may_split(size(small), at.depth + 1);
+        if (!large_splits) {
+            // Weights may be unlike sizes.
+            build(entry(small)[kBegin], entry(small)[kEnd], at.hist);
+            pending_.push_back({small, at.depth + 1, at.hist});
+            return;
+        }
         const bool subtracts = small_splits || size(large) > size(small) + kRowsOfSubtraction;
         if (!subtracts) {
             build(entry(large)[kBegin], entry(large)[kEnd], at.hist);

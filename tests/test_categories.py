@@ -157,7 +157,7 @@ def test_codes_cover_every_row() -> None:
 
     rng = np.random.default_rng(3)
     values: I64 = rng.integers(0, 600, (5000, 1))
-    columns = encode_categories(values.astype(np.float64), [0], 3, 1)
+    columns = encode_categories(values.astype(np.float64), [0], np.empty(0, dtype=np.int64), 3, 1)
     assert len(columns) == 3
     assert columns[1].first_feature == columns[0].end_feature
     counted = np.bincount(values[:, 0])

@@ -113,7 +113,8 @@ def test_scan_pair_histograms(pool: _core.Pool, level: Level, min_leaf: int, see
     hist = build(pool, codes, nodes)[node, column // LANES, column % LANES]
     gain, bin, side = np.empty(n_pairs), np.empty(n_pairs, np.int32), np.empty(n_pairs, np.int32)
     total, bits = nodes.total[node], nodes.count_bits
-    _core.scan_pair_histograms(pool, hist, n_bins[column], total, bits, min_leaf, gain, bin, side)
+    free = np.zeros(n_pairs, dtype=np.uint8)
+    _core.scan_pair_histograms(pool, hist, n_bins[column], free, total, bits, min_leaf, gain, bin, side)
     exact = nodes.rows.shape[0] <= 60  # then every product of the comparison fits into a double
     for k in range(n_pairs):
         cells = hist[k, : n_bins[column[k]]]
@@ -147,7 +148,8 @@ def scan_one(cells: list[tuple[int, int]], missing: tuple[int, int], min_leaf: i
         packed[0, b if b < len(cells) else CELLS - 1] = gradient * 2**16 + rows
     gain, bin, side = np.empty(1), np.empty(1, np.int32), np.empty(1, np.int32)
     n_bins, total = np.array([len(cells)], np.int32), packed.sum(axis=1)
-    _core.scan_pair_histograms(_core.Pool(1), packed, n_bins, total, 16, min_leaf, gain, bin, side)
+    free = np.zeros(1, dtype=np.uint8)
+    _core.scan_pair_histograms(_core.Pool(1), packed, n_bins, free, total, 16, min_leaf, gain, bin, side)
     return reference.Split(float(gain[0]), int(bin[0]), int(side[0]))
 
 

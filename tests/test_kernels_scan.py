@@ -94,7 +94,8 @@ def test_numbers_are_scanned_like_pairs(pool: _core.Pool, level: Level, min_leaf
         pair_gain = np.empty(n_nodes)
         bin, side = np.empty(n_nodes, dtype=np.int32), np.empty(n_nodes, dtype=np.int32)
         same = np.full(n_nodes, bins[c], dtype=np.int32)
-        _core.scan_pair_histograms(pool, pairs, same, nodes.total, bits, min_leaf, pair_gain, bin, side)
+        free = np.zeros(n_nodes, dtype=np.uint8)
+        _core.scan_pair_histograms(pool, pairs, same, free, nodes.total, bits, min_leaf, pair_gain, bin, side)
         np.testing.assert_array_equal(gain[:, 1], pair_gain)
         np.testing.assert_array_equal(where[:, 1, 1:], np.stack([bin, side], axis=1))
         assert (gain[:, 0] == -np.inf).all(), "nothing is owned"

@@ -1,12 +1,15 @@
 """Gradient boosted trees that choose few features while they train."""
 
-from gtgbm.boosting import HistoryEntry, Progress
+from gtgbm import losses, metrics
+from gtgbm.boosting import HistoryEntry
+from gtgbm.callbacks import Callback, Progress
 from gtgbm.estimators import (
     AGBMClassifier,
     AGBMRegressor,
     GBFSClassifier,
     GBFSRegressor,
     GTGBMClassifier,
+    GTGBMRanker,
     GTGBMRegressor,
 )
 from gtgbm.tree import Tree
@@ -16,11 +19,15 @@ __version__ = "0.1.0"
 __all__ = [
     "AGBMClassifier",
     "AGBMRegressor",
+    "Callback",
     "GBFSClassifier",
     "GBFSRegressor",
     "GTGBMClassifier",
+    "GTGBMRanker",
     "GTGBMRegressor",
     "HistoryEntry",
     "Progress",
     "Tree",
+    "losses",
+    "metrics",
 ]

@@ -38,14 +38,33 @@ def encode(
 def rank_codes(pool: Pool, table: Table, rows: I64, columns: I64, levels: int, out: U8, /) -> None: ...
 def minmax_values(pool: Pool, table: Table, rows: I64, columns: I64, out: U16, /) -> None: ...
 def logistic_residuals(pool: Pool, scores: F64, y: F64, residuals: F64, curvatures: F64, /) -> float: ...
-def fixed_point_sum(pool: Pool, values: F64, scale: float, /) -> int: ...
+def exponentials(pool: Pool, values: F64, out: F64, /) -> None: ...
+def fixed_point_sum(pool: Pool, values: F64, weights: I64, scale: float, /) -> int: ...
 def min_max(pool: Pool, values: F64, /) -> tuple[float, float]: ...
 def pack_cells(
-    pool: Pool, residuals: F64, centre: float, scale: float, count_bits: int, cells: I64, /
+    pool: Pool, residuals: F64, weights: I64, centre: float, scale: float, count_bits: int, cells: I64, /
 ) -> tuple[int, int, int]: ...
 def leaf_sums(
-    pool: Pool, rows: I32, begin: I64, end: I64, values: F64, scale: float, out: I64, /
+    pool: Pool, rows: I32, begin: I64, end: I64, values: F64, weights: I64, scale: float, out: I64, /
 ) -> None: ...
+def leaf_quantiles(
+    pool: Pool, rows: I32, begin: I64, end: I64, values: F64, weights: I64, share: float, out: F64, /
+) -> None: ...
+def rank_residuals(
+    pool: Pool,
+    rows: I64,
+    begin: I64,
+    relevance: F64,
+    gain: F64,
+    weight: F64,
+    discount: F64,
+    scores: F64,
+    truncation: int,
+    by_ndcg: bool,
+    residuals: F64,
+    curvatures: F64,
+    /,
+) -> float: ...
 def add_to_leaves(pool: Pool, rows: I32, begin: I64, end: I64, step: F64, scores: F64, /) -> None: ...
 def build_histograms(
     pool: Pool,
@@ -94,6 +113,7 @@ def scan_pair_histograms(
     pool: Pool,
     hist: I64,
     n_bins: I32,
+    use: U8,
     total: I64,
     count_bits: int,
     min_leaf: int,
@@ -201,7 +221,7 @@ def search_sparse(
     columns: I64,
     n_bins: I32,
     zero_code: U8,
-    skipped: U8,
+    use: U8,
     node_rows: I32,
     begin: I64,
     end: I64,

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import F64, Table
+from gtgbm.arrays import F64, U8, Bool
+from gtgbm.callbacks import AnyCallback, Callbacks, Progress
+from gtgbm.data.input import AnyTable
+from gtgbm.evaluation import Evaluations
 from gtgbm.feature_costs import FeatureCosts
 from gtgbm.forest import Forest
 from gtgbm.growing import Grown, TreeGrower
-from gtgbm.leaf_values import newton_steps
-from gtgbm.losses import Loss
+from gtgbm.leaf_values import leaf_steps
+from gtgbm.losses.base import Derivatives, Loss, QuantileLeaf, Targets
+from gtgbm.monotone import bounded_values
 from gtgbm.reducer import Reducer
+from gtgbm.sampling import Sampling
 from gtgbm.timings import Timings
 from gtgbm.tree import Tree
+from gtgbm.weights import RowWeights
 
 
 class HistoryEntry(NamedTuple):
@@ -45,40 +51,6 @@ class HistoryEntry(NamedTuple):
     category: float | None = None
 
 
-class Progress(NamedTuple):
-    """What a callback sees after each round.
-
-    Attributes
-    ----------
-    round : int
-        Rounds done, out of `n_rounds`.
-    training_loss : float
-        Mean loss after this round.
-    n_features : int
-        Features owned.
-    validation_loss : float or None
-        Mean loss on the last validation set, if there is one.
-    """
-
-    round: int
-    n_rounds: int
-    training_loss: float
-    n_features: int
-    validation_loss: float | None
-
-
-Callback = Callable[[Progress], object]
-"""Called after each round; returning a true value stops training."""
-
-
-@dataclass(frozen=True)
-class Validation:
-    """Rows whose loss is followed during training."""
-
-    table: Table
-    y: F64
-
-
 @dataclass
 class Model:
     """Trees and how they came to be; grows by one round at a time."""
@@ -88,12 +60,17 @@ class Model:
     outputs: list[int] = field(default_factory=list)
     history: list[HistoryEntry] = field(default_factory=list)
     training_losses: list[float] = field(default_factory=list)
-    validation_losses: list[list[float]] = field(default_factory=list)
+    evaluations: list[dict[str, list[float]]] = field(default_factory=list)
+    best_round: int | None = None
 
     @property
     def n_rounds(self) -> int:
         """Rounds of boosting done."""
         return len(self.trees) // int(self.start.shape[0])
+
+    def forest(self, first: int = 0) -> Forest:
+        """Trees from one on, ready to predict."""
+        return Forest.of(self.trees[first:], self.outputs[first:], self.start)
 
     def keep_rounds(self, n_rounds: int) -> None:
         """Drop the rounds after the first `n_rounds`."""
@@ -104,17 +81,32 @@ class Model:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long to train.
+    """How long to train, and on what.
 
     Attributes
     ----------
+    n_rounds : int
+        Rounds of the finished model, those it has already included.
     patience : int or None
-        Rounds without a better validation loss (of the last validation set) after which to stop.
+        Rounds without a better validation result after which to stop.
+    directions : ndarray of uint8, shape (columns,)
+        RISING or FALLING where predictions are bound to a column's direction, else 0.
     """
 
     n_rounds: int
     learning_rate: float
-    patience: int | None = None
+    patience: int | None
+    sampling: Sampling
+    directions: U8
+
+
+@dataclass(frozen=True)
+class _Round:
+    """What the trees of one round share."""
+
+    derivatives: Derivatives
+    weights: RowWeights
+    allowed: Bool | None
 
 
 class Booster:
@@ -138,92 +130,102 @@ class Booster:
 
     def run(
         self,
-        y: F64,
-        start: F64,
+        model: Model,
+        table: AnyTable,
+        targets: Targets,
         schedule: Schedule,
-        validations: Sequence[Validation] = (),
-        callbacks: Sequence[Callback] = (),
+        evaluations: Evaluations,
+        callbacks: Sequence[AnyCallback] = (),
     ) -> Model:
         """Train.
 
         Parameters
         ----------
-        y : ndarray of float64, shape (n,)
-        start : ndarray of float64, shape (k,)
-            Scores to start from.
+        model : Model
+            To be continued, in place; without trees for a new one.
         """
-        model = Model(start.copy(), validation_losses=[[] for _ in validations])
-        scores = np.repeat(start[:, None], y.shape[0], axis=1)
-        held_out = [np.repeat(start[:, None], v.y.shape[0], axis=1) for v in validations]
+        told = Callbacks(list(callbacks))
+        self._grower.resume((entry.feature, entry.category) for entry in model.history)
+        scores = model.forest().scores(table, self._pool)
+        evaluations.start(model.forest(), self._pool, model.evaluations)
+        model.evaluations = evaluations.values
         with self._timings.stage("residuals"):
-            derivatives = self._loss.derivatives(scores, y, self._pool)
-        for t in range(schedule.n_rounds):
-            grown = []
-            for k in range(scores.shape[0]):
-                curvatures = None if derivatives.curvatures is None else derivatives.curvatures[k]
-                grown.append(
-                    self._add_tree(model, k, derivatives.residuals[k], curvatures, schedule, scores[k])
-                )
-            with self._timings.stage("residuals"):
-                derivatives = self._loss.derivatives(scores, y, self._pool)
-            model.training_losses.append(derivatives.mean_loss)
-            model.history += [
-                HistoryEntry(
-                    t, bought.column, bought.gain, bought.price, derivatives.mean_loss, bought.category
-                )
-                for one in grown
-                for bought in one.purchases
+            derivatives = self._loss.derivatives(scores, targets, self._pool)
+        told.start(self._progress(model, schedule, evaluations))
+        for t in range(model.n_rounds, schedule.n_rounds):
+            weights = schedule.sampling.weights_of(t, targets.weights)
+            allowed = schedule.sampling.columns_of(t, table.shape[1])
+            round_ = _Round(derivatives, weights, allowed)
+            grown = [
+                self._add_tree(model, k, round_, schedule, targets, scores[k]) for k in range(len(scores))
             ]
-            with self._timings.stage("validation"):
-                self._validate(model, validations, held_out)
+            with self._timings.stage("residuals"):
+                derivatives = self._loss.derivatives(scores, targets, self._pool)
+            model.training_losses.append(derivatives.mean_loss)
+            model.history += _bought(t, grown, derivatives.mean_loss)
             if not np.isfinite(derivatives.mean_loss):
                 raise ValueError(
                     f"training diverged: the loss is {derivatives.mean_loss} after {t + 1} rounds; "
                     f"learning_rate={schedule.learning_rate} is too large, give 1 or less"
                 )
-            nothing_left = not any(tree.value.any() for tree in model.trees[-scores.shape[0] :])
-            if self._stop(model, schedule, callbacks) or nothing_left:
+            with self._timings.stage("validation"):
+                if evaluations.validations:
+                    evaluations.add_round(model.forest(-len(scores)), self._pool)
+            nothing_left = not any(tree.value.any() for tree in model.trees[-len(scores) :])
+            stop = told.after_round(self._progress(model, schedule, evaluations))
+            waited = schedule.patience is not None and evaluations.rounds_since_best() >= schedule.patience
+            # A sample may have had nothing to offer where the next one has.
+            if stop or waited or (nothing_left and not schedule.sampling.draws):
                 break
-        if schedule.patience is not None and validations:
-            model.keep_rounds(int(np.argmin(model.validation_losses[-1])) + 1)
+        model.best_round = evaluations.best_round()
+        if schedule.patience is not None and model.best_round is not None:
+            model.keep_rounds(model.best_round)
+        told.end(self._progress(model, schedule, evaluations))
         return model
 
     def _add_tree(
-        self, model: Model, k: int, residuals: F64, curvatures: F64 | None, schedule: Schedule, scores: F64
+        self, model: Model, k: int, round_: _Round, schedule: Schedule, targets: Targets, scores: F64
     ) -> Grown:
-        grown = self._grower.grow(residuals, k)
+        residuals, curvatures = round_.derivatives.residuals[k], round_.derivatives.curvatures
+        grown = self._grower.grow(residuals, k, round_.weights, round_.allowed)
         with self._timings.stage("leaves"):
-            steps = schedule.learning_rate * newton_steps(
-                grown, residuals, curvatures, self._pool, self._reducer
+            missing = targets.y - scores if isinstance(self._loss.leaf, QuantileLeaf) else residuals
+            steps = schedule.learning_rate * leaf_steps(
+                grown,
+                self._loss.leaf,
+                residuals,
+                None if curvatures is None else curvatures[k],
+                missing,
+                round_.weights,
+                self._pool,
+                self._reducer,
             )
-            _core.add_to_leaves(self._pool, grown.rows, grown.begin, grown.end, steps, scores)
             value = np.zeros(grown.tree.n_nodes)
             value[grown.leaves] = steps
+            if schedule.directions.any():
+                value = bounded_values(grown.tree, value, schedule.directions)
+            _core.add_to_leaves(self._pool, grown.rows, grown.begin, grown.end, value[grown.leaves], scores)
         model.trees.append(replace(grown.tree, value=value))
         model.outputs.append(k)
         return grown
 
-    def _validate(self, model: Model, validations: Sequence[Validation], scores: Sequence[F64]) -> None:
-        k = model.start.shape[0]
-        if not validations:
-            return
-        added = Forest.of(model.trees[-k:], model.outputs[-k:], model.start)
-        for validation, held_out, losses in zip(validations, scores, model.validation_losses, strict=True):
-            added.add_to(held_out, validation.table, self._pool)
-            losses.append(self._loss.derivatives(held_out, validation.y, self._pool).mean_loss)
-
-    def _stop(self, model: Model, schedule: Schedule, callbacks: Sequence[Callback]) -> bool:
-        last = model.validation_losses[-1] if model.validation_losses else None
-        progress = Progress(
+    def _progress(self, model: Model, schedule: Schedule, evaluations: Evaluations) -> Progress:
+        deciding = evaluations.deciding
+        name = evaluations.metrics[-1].name if evaluations.metrics else evaluations.loss_name
+        seen = deciding is not None and deciding.shape[0] > 0
+        return Progress(
             model.n_rounds,
             schedule.n_rounds,
-            model.training_losses[-1],
+            model.training_losses[-1] if model.training_losses else float("nan"),
             len(self._costs.owned),
-            None if last is None else last[-1],
+            evaluations.values[-1][name][-1] if seen else None,
+            evaluations.latest(),
         )
-        stops = [callback(progress) for callback in callbacks]
-        if any(stops):
-            return True
-        if last is None or schedule.patience is None:
-            return False
-        return len(last) - 1 - int(np.argmin(last)) >= schedule.patience
+
+
+def _bought(t: int, grown: Sequence[Grown], loss: float) -> list[HistoryEntry]:
+    return [
+        HistoryEntry(t, bought.column, bought.gain, bought.price, loss, bought.category)
+        for one in grown
+        for bought in one.purchases
+    ]

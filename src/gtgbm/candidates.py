@@ -9,6 +9,7 @@ import numpy as np
 
 from gtgbm import _core
 from gtgbm.arrays import CELLS, F64, I32, I64, U8
+from gtgbm.histograms import scan_pairs
 from gtgbm.level import Level, TreeContext
 
 
@@ -63,10 +64,12 @@ class RowSample:
     def of(self, tree: TreeContext, level: Level, nodes: I64) -> SampledNodes:
         """Pick the sampled rows of some nodes."""
         cells = tree.cells.values[self.rows]
+        count = tree.cells.count
         if level.size[nodes[0]] == self._position.shape[0]:
             # The root has them all, in order: no need to look at the rows that are not sampled.
             first, last = np.zeros(1, dtype=np.int64), np.full(1, cells.shape[0])
-            return SampledNodes(self._every, cells, cells, first, last, cells.sum(keepdims=True))
+            total = cells.sum(keepdims=True)
+            return SampledNodes(self._every, cells, cells, first, last, total, count(total))
         first, total = np.empty(nodes.shape[0] + 1, dtype=np.int64), np.empty(nodes.shape[0], dtype=np.int64)
         _core.sampled_rows(
             tree.order.rows,
@@ -79,7 +82,7 @@ class RowSample:
             first,
             total,
         )
-        return SampledNodes(self._positions, self._cells, cells, first[:-1], first[1:], total)
+        return SampledNodes(self._positions, self._cells, cells, first[:-1], first[1:], total, count(total))
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,8 @@ class SampledNodes:
         Node k owns ``[begin[k], end[k])``.
     total : ndarray of int64, shape (nodes,)
         Cell sum of each node's sampled rows.
+    n_rows : ndarray of int64, shape (nodes,)
+        Their number, or sum of weights.
     """
 
     positions: I32
@@ -104,20 +109,20 @@ class SampledNodes:
     begin: I64
     end: I64
     total: I64
+    n_rows: I64
 
-    @property
-    def n_rows(self) -> I64:
-        """Sampled rows of each node."""
-        n_rows: I64 = self.end - self.begin
-        return n_rows
-
-    def gains(self, tree: TreeContext, node: I64, codes: U8, slots: I64, n_bins: I32, min_leaf: int) -> F64:
+    def gains(
+        self,
+        tree: TreeContext,
+        node: I64,
+        codes: U8,
+        slots: I64,
+        n_bins: I32,
+        direction: U8,
+        min_leaf: int,
+    ) -> F64:
         """Gain of the best split of single columns at single nodes, on the sampled rows alone."""
-        k = node.shape[0]
-        hist = np.empty((k, CELLS), dtype=np.int64)
+        hist = np.empty((node.shape[0], CELLS), dtype=np.int64)
         rows = self.positions, self.by_position, self.begin[node], self.end[node]
         _core.build_pair_histograms(tree.pool, codes, slots, *rows, hist)
-        gain, bins, side = np.empty(k), np.empty(k, dtype=np.int32), np.empty(k, dtype=np.int32)
-        bits, total = tree.cells.count_bits, self.total[node]
-        _core.scan_pair_histograms(tree.pool, hist, n_bins[slots], total, bits, min_leaf, gain, bins, side)
-        return gain
+        return scan_pairs(tree, hist, n_bins[slots], direction, self.total[node], min_leaf)[0]

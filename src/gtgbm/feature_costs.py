@@ -32,11 +32,25 @@ class FeatureCosts:
         self._is_owned: Bool = np.zeros(n_features, dtype=np.bool_)
         self.owned: list[int] = []
         self._price = 0.0
+        self._all: Bool = np.ones(n_features, dtype=np.bool_)
+        self._allowed: Bool | None = None
 
-    def start_tree(self, root_sse: float, fixed_point_scale: float) -> None:
-        """Set the price for a tree; gains are in squared fixed-point units."""
+    def start_tree(self, root_sse: float, fixed_point_scale: float, allowed: Bool | None = None) -> None:
+        """Set the price for a tree; gains are in squared fixed-point units.
+
+        Parameters
+        ----------
+        allowed : ndarray of bool, shape (d,), or None
+            The features that the tree may use; None: all.
+        """
+        self._allowed = allowed
         unit = root_sse if self._scale == "root" else fixed_point_scale**2
         self._price = self._penalty * unit
+
+    @property
+    def is_allowed(self) -> Bool:
+        """Whether the tree may use each feature, shape (d,)."""
+        return self._all if self._allowed is None else self._allowed
 
     @property
     def is_owned(self) -> Bool:

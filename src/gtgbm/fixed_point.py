@@ -10,6 +10,7 @@ import numpy as np
 from gtgbm import _core
 from gtgbm.arrays import F64, I64
 from gtgbm.reducer import Reducer
+from gtgbm.weights import RowWeights
 
 _GRADIENT_BITS = 28
 """Finest rounding used: 2**-28 of the largest residual, finer than LightGBM's float32 gradients."""
@@ -22,13 +23,13 @@ class Cells:
     Attributes
     ----------
     values : ndarray of int64, shape (n,)
-        ``(round(residual * scale) << count_bits) + 1`` of each row.
+        ``((round(residual * scale) << count_bits) + 1) * weight`` of each row.
     scale : float
         A power of two.
     total : int
-        Sum of all cells: the root's gradient sum and row count.
+        Sum of all cells: the root's gradient sum and row count. Counts are sums of weights.
     squares : tuple of int
-        The root's sum of squared fixed-point residuals, as ``high * 2**32 + low``.
+        The root's weighted sum of squared fixed-point residuals, as ``high * 2**32 + low``.
     """
 
     values: I64
@@ -62,22 +63,22 @@ class Cells:
         )
 
 
-def pack(residuals: F64, n_rows_total: int, pool: _core.Pool, reducer: Reducer) -> Cells:
+def pack(residuals: F64, weights: RowWeights, pool: _core.Pool, reducer: Reducer) -> Cells:
     """Pack residuals into cells that cannot overflow when all rows are summed.
 
     Residuals are taken around their mean: no split depends on it, and a large one would cost resolution.
     """
     low, high = _core.min_max(pool, residuals)
     largest = reducer.max(max(-low, high))
-    centre = _mean(residuals, largest, n_rows_total, pool, reducer)
+    centre = _mean(residuals, weights.cells, weights.total_cells, largest, pool, reducer)
     # What is left of the largest residual; rounding of the difference is monotone.
     largest = reducer.max(max(centre - low, high - centre))
-    count_bits = int(n_rows_total).bit_length()
+    count_bits = weights.total_cells.bit_length()
     # 64 bits hold the sign, a sum of n gradients (bits + count_bits) and a count (count_bits).
     gradient_bits = min(_GRADIENT_BITS, 62 - 2 * count_bits)
     scale = power_of_two_scale(largest, gradient_bits)
     values = np.empty(residuals.shape[0], dtype=np.int64)
-    local = _core.pack_cells(pool, residuals, centre, scale, count_bits, values)
+    local = _core.pack_cells(pool, residuals, weights.cells, centre, scale, count_bits, values)
     total, squares_high, squares_low = reducer.sum(np.array(local, dtype=np.int64)).tolist()
     return Cells(values, scale, count_bits, total, (squares_high, squares_low))
 
@@ -90,13 +91,16 @@ def power_of_two_scale(largest: float, bits: int) -> float:
     return math.ldexp(1.0, max(min(bits - exponent, 500), -500))
 
 
-def exact_mean(values: F64, n_rows_total: int, pool: _core.Pool, reducer: Reducer) -> float:
-    """Mean that is the same for every order of the rows."""
+def exact_mean(values: F64, weights: RowWeights, pool: _core.Pool, reducer: Reducer) -> float:
+    """Weighted mean that is the same for every order of the rows."""
     low, high = _core.min_max(pool, values)
-    return _mean(values, reducer.max(max(-low, high)), n_rows_total, pool, reducer)
+    largest = reducer.max(max(-low, high))
+    return _mean(values, weights.fine, weights.total_fine, largest, pool, reducer)
 
 
-def _mean(values: F64, largest: float, n_rows_total: int, pool: _core.Pool, reducer: Reducer) -> float:
-    scale = power_of_two_scale(largest, 62 - int(n_rows_total).bit_length())
-    total = reducer.sum(np.array([_core.fixed_point_sum(pool, values, scale)], dtype=np.int64))
-    return float(total[0]) / scale / n_rows_total
+def _mean(
+    values: F64, weights: I64, total_weight: int, largest: float, pool: _core.Pool, reducer: Reducer
+) -> float:
+    scale = power_of_two_scale(largest, 62 - total_weight.bit_length())
+    total = reducer.sum(np.array([_core.fixed_point_sum(pool, values, weights, scale)], dtype=np.int64))
+    return float(total[0]) / scale / total_weight

@@ -61,6 +61,8 @@ class GroupSearch:
     tests : GroupTests
     test_rows : ndarray of int64, shape (m,)
         Ascending.
+    directions : ndarray of uint8, shape (d,)
+        RISING or FALLING where a column is bound to a direction, else 0.
     """
 
     def __init__(
@@ -71,7 +73,9 @@ class GroupSearch:
         screening: Screening,
         reducer: Reducer,
         timings: Timings,
+        directions: U8,
     ) -> None:
+        self._directions = directions
         self.n_columns = columns.n_columns
         self._columns = columns
         self._tests = tests
@@ -101,7 +105,7 @@ class GroupSearch:
         return self._is_searched(level, nodes, np.zeros(nodes.shape[0]), costs)
 
     def _is_searched(self, level: Level, nodes: I64, floor: F64, costs: FeatureCosts) -> Bool:
-        expected = level.n_rows[nodes] * (self._tested.rows.shape[0] / self._n_rows)
+        expected = level.size[nodes] * (self._tested.rows.shape[0] / self._n_rows)
         worth: Bool = expected >= self._screening.min_test_rows
         if self._screening.by_tests:
             likely = _GAIN_MARGIN * max(self._recent_gains)
@@ -122,7 +126,7 @@ class GroupSearch:
             min_leaf = self._min_leaf(tree, self._tested)
             feature, gain = self._tests.search(tested, tree.cells.count_bits, min_leaf)
         with self._timings.stage("screening"):
-            kept = ~costs.is_owned[feature]
+            kept = ~costs.is_owned[feature] & costs.is_allowed[feature]
             if self._screening.by_tests:
                 kept &= self._estimate(level, nodes, tested.n_rows, gain) > (floor + costs.new_price)[:, None]
             row, features = _distinct_pairs(kept, feature, self.n_columns)
@@ -162,7 +166,8 @@ class GroupSearch:
         slots = self._sampled.slots(features)
         sampled = self._sample.of(tree, level, nodes)
         min_leaf = self._min_leaf(tree, self._sample)
-        gain = sampled.gains(tree, row, self._sampled.codes, slots, self._sampled.n_bins, min_leaf)
+        columns = self._sampled.codes, slots, self._sampled.n_bins, self._directions[features]
+        gain = sampled.gains(tree, row, *columns, min_leaf)
         estimate = self._estimate(level, nodes[row], sampled.n_rows[row], gain[:, None])[:, 0]
         order = np.lexsort((features, -estimate, row))
         rank = np.arange(row.shape[0]) - np.searchsorted(row, row[order])
@@ -174,8 +179,8 @@ class GroupSearch:
     ) -> Splits:
         """Best of the candidates of each node, on all of its rows."""
         node = nodes[row]
-        codes, n_bins = self._whole.codes, self._whole.n_bins
-        gain, bins, side = measure_pairs(tree, self._reducer, level, node, codes, slots, n_bins)
+        columns = self._whole.codes, slots, self._whole.n_bins, self._directions[features]
+        gain, bins, side = measure_pairs(tree, self._reducer, level, node, *columns)
         self._recent_gains[-1] = max(self._recent_gains[-1], float(np.max(gain / level.sse[node])))
         # Worst first, so that what is put last is the best, and of equals the one with the lowest number.
         order = np.lexsort((-features, gain))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +21,7 @@ from gtgbm.searches import Search
 from gtgbm.subtrees import grow_subtrees
 from gtgbm.timings import Timings
 from gtgbm.tree import Tree
+from gtgbm.weights import RowWeights
 
 _SMALL_NODE = 2048
 _SMALL_SHARE = 8
@@ -113,8 +116,17 @@ class TreeGrower:
         self._timings = timings
         self._order = RowOrder.of(n_rows)
         self._rests: dict[int, Rest] = {}
+        self._total_weight = n_rows
 
-    def grow(self, residuals: F64, score: int) -> Grown:
+    def resume(self, history: Iterable[tuple[int, float | None]]) -> None:
+        """Own the features of an earlier fit, given as columns and categories."""
+        for column, category in history:
+            feature = self._residents.feature_of(column, category)
+            if feature is not None and not self._costs.is_owned[feature]:
+                self._costs.buy(feature)
+                self._own(feature)
+
+    def grow(self, residuals: F64, score: int, weights: RowWeights, allowed: Bool | None = None) -> Grown:
         """Fit the structure of a tree to residuals by least squares.
 
         Nodes that cannot buy a feature any more, nor any node below them, wait: they are grown last, over all
@@ -125,14 +137,21 @@ class TreeGrower:
         residuals : ndarray of float64, shape (n,)
         score : int
             The score that the tree is for: trees of different scores look for features at times of their own.
+        weights : RowWeights
+            Rows of weight 0 count for nothing, but find their leaves all the same.
+        allowed : ndarray of bool, shape (columns,), or None
+            Columns that the tree may use; None: all.
         """
         with self._timings.stage("residuals"):
-            cells = pack(residuals, self._n_rows, self._pool, self._reducer)
+            cells = pack(residuals, weights, self._pool, self._reducer)
             self._order.start_tree()
+            features = None if allowed is None else self._residents.features_of(allowed)
+        self._total_weight = weights.total_cells
         root_sse = float(cells.sse(np.array([cells.total]), np.array([cells.squares]))[0])
         tree = TreeContext(self._pool, cells, self._order, self._limits.min_leaf, root_sse)
-        self._costs.start_tree(root_sse, cells.scale)
-        self._residents.start_tree()
+        # Gains are in squared fixed-point units, and in units of the weights.
+        self._costs.start_tree(root_sse, cells.scale * math.sqrt(weights.cell_unit), features)
+        self._residents.start_tree(features)
         rest = self._rests.setdefault(score, Rest(self._limits.longest_rest))
         looks = rest.start_tree(len(self._costs.owned))
         self._searches = looks and self._costs.new_price < np.inf
@@ -262,6 +281,8 @@ class TreeGrower:
                 return level.nodes[:0]
             # All threads together on one node, until nodes are small enough for one thread each.
             small = max(_SMALL_NODE, self._n_rows // _SMALL_SHARE)
+            # Sizes are compared as sums of weights, like everything else.
+            small = max(1, small * self._total_weight // self._n_rows)
             given = self._residents, self._limits, draft
             large = level.only(level.n_rows > small)
             met = grow_subtrees(tree, large, *given, np.maximum(large.due_rows, small), shared=True)

@@ -92,7 +92,7 @@ class LevelHistograms:
         self._kept.subtract(tree.pool, plan, known * _TILE_CELLS, flat)
         self._kept.keep(level, nodes, plan, flat)
         self._kept_columns = self._tiles.n_columns
-        return self._scan(tree, level, nodes, hist, slice(0, self._tiles.n_columns), self._tiles.use)
+        return self._scan(tree, level, nodes, hist, slice(0, self._tiles.n_columns), self._tiles.scanned_use)
 
     def _split_in_blocks(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[F64, I32]:
         n_tiles, n_nodes = self._tiles.n_tiles, nodes.shape[0]
@@ -106,7 +106,7 @@ class LevelHistograms:
             self._build(tree, level, nodes, np.arange(n_nodes), codes, range(last - first), hist)
             self._reducer.sum(hist)
             columns = slice(first * LANES, min(last * LANES, self._tiles.n_columns))
-            gain, where = self._scan(tree, level, nodes, hist, columns, self._tiles.use[columns])
+            gain, where = self._scan(tree, level, nodes, hist, columns, self._tiles.scanned_use[columns])
             if best is None:
                 best = gain, where
                 continue
@@ -159,7 +159,14 @@ class LevelHistograms:
 
 
 def measure_pairs(
-    tree: TreeContext, reducer: Reducer, level: Level, nodes: I64, codes: U8, column: I64, n_bins: I32
+    tree: TreeContext,
+    reducer: Reducer,
+    level: Level,
+    nodes: I64,
+    codes: U8,
+    column: I64,
+    n_bins: I32,
+    direction: U8,
 ) -> tuple[F64, I32, I32]:
     """Best splits of single columns at single nodes.
 
@@ -170,27 +177,27 @@ def measure_pairs(
     column : ndarray of int64, shape (k,)
         The column asked for at each node.
     n_bins : ndarray of int32, shape (columns,)
+    direction : ndarray of uint8, shape (k,)
+        0, RISING or FALLING.
 
     Returns
     -------
     gain, bin, missing_side : ndarray, shape (k,)
         As in `Splits`, but a gain of -inf where there is none.
     """
-    k = nodes.shape[0]
-    hist = np.empty((k, CELLS), dtype=np.int64)
+    hist = np.empty((nodes.shape[0], CELLS), dtype=np.int64)
     rows = tree.order.rows, tree.cells.values, level.begin[nodes], level.end[nodes]
     _core.build_pair_histograms(tree.pool, codes, column, *rows, hist)
     reducer.sum(hist)
+    return scan_pairs(tree, hist, n_bins[column], direction, level.total[nodes], tree.min_leaf)
+
+
+def scan_pairs(
+    tree: TreeContext, hist: I64, n_bins: I32, direction: U8, total: I64, min_leaf: int
+) -> tuple[F64, I32, I32]:
+    """Best splits of single histograms (k, 256); see `measure_pairs`."""
+    k = hist.shape[0]
     gain, bins, side = np.empty(k), np.empty(k, dtype=np.int32), np.empty(k, dtype=np.int32)
-    _core.scan_pair_histograms(
-        tree.pool,
-        hist,
-        n_bins[column],
-        level.total[nodes],
-        tree.cells.count_bits,
-        tree.min_leaf,
-        gain,
-        bins,
-        side,
-    )
+    bits = tree.cells.count_bits
+    _core.scan_pair_histograms(tree.pool, hist, n_bins, direction, total, bits, min_leaf, gain, bins, side)
     return gain, bins, side

@@ -1,4 +1,4 @@
-"""Newton steps of a tree's leaves, from exact sums."""
+"""Values of a tree's leaves, from exact sums."""
 
 from __future__ import annotations
 
@@ -8,30 +8,56 @@ from gtgbm import _core
 from gtgbm.arrays import F64, I64
 from gtgbm.fixed_point import power_of_two_scale
 from gtgbm.growing import Grown
+from gtgbm.losses.base import LeafRule, QuantileLeaf
 from gtgbm.reducer import Reducer
+from gtgbm.weights import RowWeights
 
 _SMALLEST_CURVATURE = 1e-12
 """Mean curvature below which a leaf takes no step: its rows are predicted as surely as floats can say."""
 
 
-def newton_steps(
-    grown: Grown, residuals: F64, curvatures: F64 | None, pool: _core.Pool, reducer: Reducer
+def leaf_steps(
+    grown: Grown,
+    rule: LeafRule,
+    residuals: F64,
+    curvatures: F64 | None,
+    missing: F64,
+    weights: RowWeights,
+    pool: _core.Pool,
+    reducer: Reducer,
 ) -> F64:
-    """Sum of residuals over sum of curvatures of each leaf, shape (leaves,)."""
-    gradient = _leaf_sums(grown, residuals, pool, reducer)
-    n_rows = grown.tree.n_rows[grown.leaves].astype(np.float64)
-    if curvatures is None:
-        return gradient / n_rows
-    curvature = _leaf_sums(grown, curvatures, pool, reducer)
-    sure = curvature <= _SMALLEST_CURVATURE * n_rows
-    return np.where(sure, 0.0, gradient / np.where(sure, 1.0, curvature))
+    """Step of each leaf, shape (leaves,).
+
+    Parameters
+    ----------
+    residuals : ndarray of float64, shape (n,)
+    curvatures : ndarray of float64, shape (n,), or None
+        None: all 1.
+    missing : ndarray of float64, shape (n,)
+        Target less score.
+    """
+    if isinstance(rule, QuantileLeaf):
+        steps = np.empty(grown.leaves.shape[0])
+        rows = grown.rows, grown.begin, grown.end
+        _core.leaf_quantiles(pool, *rows, missing, weights.fine, rule.share, steps)
+        return steps
+    gradient = _leaf_sums(grown, residuals, weights, pool, reducer)
+    total = grown.tree.n_rows[grown.leaves] / weights.cell_unit
+    if curvatures is not None:
+        curvature = _leaf_sums(grown, curvatures, weights, pool, reducer)
+    elif weights.are_equal:
+        curvature = total
+    else:
+        curvature = _leaf_sums(grown, np.ones_like(residuals), weights, pool, reducer)
+    sure = curvature <= _SMALLEST_CURVATURE * total
+    steps = np.where(sure, 0.0, gradient / np.where(sure, 1.0, curvature))
+    return np.where(steps > 0.0, np.log1p(np.maximum(steps, 0.0)), steps) if rule.is_logarithmic else steps
 
 
-def _leaf_sums(grown: Grown, values: F64, pool: _core.Pool, reducer: Reducer) -> F64:
-    n_rows = int(grown.tree.n_rows[0])
+def _leaf_sums(grown: Grown, values: F64, weights: RowWeights, pool: _core.Pool, reducer: Reducer) -> F64:
     # Far finer than the cells: what splits may round, predictions should not.
     low, high = _core.min_max(pool, values)
-    scale = power_of_two_scale(reducer.max(max(-low, high)), 62 - n_rows.bit_length())
+    scale = power_of_two_scale(reducer.max(max(-low, high)), 62 - weights.total_fine.bit_length())
     sums: I64 = np.empty(grown.leaves.shape[0], dtype=np.int64)
-    _core.leaf_sums(pool, grown.rows, grown.begin, grown.end, values, scale, sums)
-    return reducer.sum(sums) / scale
+    _core.leaf_sums(pool, grown.rows, grown.begin, grown.end, values, weights.fine, scale, sums)
+    return reducer.sum(sums) / (scale * weights.fine_unit)

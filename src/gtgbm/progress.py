@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 
-from gtgbm.boosting import Progress
+from gtgbm.callbacks import Progress
 from gtgbm.search_choice import SearchChoice
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import CATEGORICAL, CELLS, F64, I32, I64, LANES, NEW, OWNED, SKIPPED, U8
+from gtgbm.arrays import CATEGORICAL, CELLS, F64, I32, I64, LANES, NEW, OWNED, SKIPPED, U8, Bool
 from gtgbm.data.categories import CategoryColumn
 from gtgbm.data.tiles import Tiles
 from gtgbm.histograms import LevelHistograms
@@ -46,11 +46,19 @@ class ResidentColumns:
     ----------
     n_columns : int
         Columns of the table; a column of numbers has its own number as its feature.
+    directions : ndarray of uint8, shape (n_columns,)
+        RISING or FALLING where a column is bound to a direction, else 0.
     """
 
     def __init__(
-        self, n_rows: int, n_columns: int, categorical: Sequence[CategoryColumn], reducer: Reducer
+        self,
+        n_rows: int,
+        n_columns: int,
+        categorical: Sequence[CategoryColumn],
+        reducer: Reducer,
+        directions: U8,
     ) -> None:
+        self._directions = directions
         self.n_features = max([n_columns, *(column.end_feature for column in categorical)])
         self.tiles = _tiles_of(n_rows, categorical)
         self._histograms = LevelHistograms(self.tiles, reducer)
@@ -68,9 +76,34 @@ class ResidentColumns:
         """Whether some category is not owned yet."""
         return bool((self.tiles.category_use == NEW).any())
 
-    def start_tree(self) -> None:
-        """Forget the last tree's histograms."""
+    def start_tree(self, allowed: Bool | None) -> None:
+        """Forget the last tree's histograms.
+
+        Parameters
+        ----------
+        allowed : ndarray of bool, shape (n_features,), or None
+            The features that the tree may use; None: all.
+        """
         self._histograms.start_tree()
+        self.tiles.skip(None if allowed is None else ~allowed[self.tiles.first_feature])
+
+    def features_of(self, columns: Bool) -> Bool:
+        """Features (n_features,) that belong to some of the table's columns."""
+        chosen: Bool = columns[self._column]
+        return chosen
+
+    def feature_of(self, column: int, category: float | None) -> int | None:
+        """Feature of a column of numbers, or of a category; None if no row has the category."""
+        if category is None:
+            return column
+        for feature in np.flatnonzero(self._column == column).tolist():
+            if self._position[feature] < 0 or self.tiles.use[self._position[feature]] != CATEGORICAL:
+                continue
+            code = self._category(feature)[1]
+            value = self._thresholds[self._position[feature], code]
+            if code > 0 and (value == category or (np.isnan(value) and np.isnan(category))):
+                return int(feature)
+        return None
 
     def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[Splits, Splits]:
         """Best splits at some nodes: over owned features, and over categories not owned yet."""
@@ -78,7 +111,7 @@ class ResidentColumns:
 
     def own_numbers(self, feature: int, codes: U8, n_bins: int, thresholds: F64) -> None:
         """Take in the column of a feature just bought."""
-        position = self.tiles.append(feature, codes, n_bins, OWNED)
+        position = self.tiles.append(feature, codes, n_bins, OWNED | int(self._directions[feature]))
         self._position[feature] = position
         self._keep_thresholds(position, thresholds)
 

@@ -67,20 +67,25 @@ class ExhaustiveSearch:
     ----------
     searched : ndarray of int64
         The columns of numbers.
+    directions : ndarray of uint8, shape (d,)
+        RISING or FALLING where a column is bound to a direction, else 0.
     """
 
-    def __init__(self, columns: Columns, searched: I64, reducer: Reducer, timings: Timings) -> None:
+    def __init__(
+        self, columns: Columns, searched: I64, reducer: Reducer, timings: Timings, directions: U8
+    ) -> None:
         self.n_columns = columns.n_columns
         self._columns = columns
         self._timings = timings
-        dense = searched
+        dense, use = searched, directions + np.uint8(NEW)
         self._sparse: SparseLevelSearch | None = None
         with timings.stage("binning"):
             if isinstance(columns, SparseColumns):
                 dense = np.intersect1d(searched, columns.dense_columns)
                 if dense.shape[0] < searched.shape[0]:
-                    self._sparse = SparseLevelSearch(columns.code_entries(np.setdiff1d(searched, dense)))
-            self._tiles = Tiles.of(dense, columns.n_rows, columns.encode, NEW)
+                    rest = np.setdiff1d(searched, dense)
+                    self._sparse = SparseLevelSearch(columns.code_entries(rest), use[rest])
+            self._tiles = Tiles.of(dense, columns.n_rows, columns.encode, use[dense])
         self._position: I64 = np.full(columns.n_columns, -1, dtype=np.int64)
         self._position[dense] = np.arange(dense.shape[0])
         self._histograms = LevelHistograms(self._tiles, reducer)
@@ -88,8 +93,12 @@ class ExhaustiveSearch:
 
     def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
         """Forget the last tree."""
-        del tree, costs
+        del tree
         self._histograms.start_tree()
+        allowed = costs.is_allowed
+        self._tiles.skip(None if allowed.all() else ~allowed[self._tiles.first_feature])
+        if self._sparse is not None:
+            self._sparse.start_tree(allowed)
 
     def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
         """Say yes while there are features left: what cannot be bought is known without a search."""

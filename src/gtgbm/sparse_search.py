@@ -5,21 +5,32 @@ from __future__ import annotations
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import I64, U8
+from gtgbm.arrays import I64, SKIPPED, U8, Bool
 from gtgbm.data.sparse import SparseCodes
 from gtgbm.level import Level, Splits, TreeContext
 
 
 class SparseLevelSearch:
-    """Looks at all sparse columns that are not skipped."""
+    """Looks at all sparse columns that are not skipped.
 
-    def __init__(self, sparse: SparseCodes) -> None:
+    Parameters
+    ----------
+    use : ndarray of uint8, shape (columns,)
+        NEW, perhaps with a direction.
+    """
+
+    def __init__(self, sparse: SparseCodes, use: U8) -> None:
         self._sparse = sparse
-        self._skipped: U8 = np.zeros(sparse.columns.shape[0], dtype=np.uint8)
+        self._use = use
+        self._allowed: Bool = np.ones(use.shape[0], dtype=np.bool_)
+
+    def start_tree(self, allowed: Bool) -> None:
+        """Look only at the allowed ones of all features, shape (d,)."""
+        self._allowed = allowed[self._sparse.columns]
 
     def skip(self, feature: int) -> None:
         """Look at a feature no more."""
-        self._skipped[self._sparse.columns == feature] = 1
+        self._use[self._sparse.columns == feature] = SKIPPED
 
     def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> Splits:
         """Best split of each of some nodes."""
@@ -33,7 +44,7 @@ class SparseLevelSearch:
             sparse.columns,
             sparse.n_bins,
             sparse.zero_code,
-            self._skipped,
+            np.where(self._allowed, self._use, SKIPPED).astype(np.uint8),
             tree.order.rows,
             level.begin[nodes],
             level.end[nodes],

@@ -43,7 +43,7 @@ def grow_subtrees(
         none = np.empty(0, dtype=np.int64)
         return node_table(none, none, none, none, none, none, np.empty((0, 2), dtype=np.int64))
     # A binary tree of k leaves has 2 k - 1 nodes.
-    room = np.maximum(2 * (level.size // tree.min_leaf) - 1, 1)
+    room = np.maximum(2 * (level.n_rows // tree.min_leaf) - 1, 1)
     first = np.concatenate([[0], np.cumsum(room)])
     nodes, gain = np.empty((first[-1], _ENTRIES), dtype=np.int64), np.empty(first[-1])
     n_nodes = np.empty(len(level), dtype=np.int64)
@@ -53,7 +53,7 @@ def grow_subtrees(
         tiles.codes,
         tiles.widths,
         tiles.n_bins,
-        tiles.use,
+        tiles.scanned_use,
         tiles.category_row,
         tiles.category_use,
         level.begin.copy(),
@@ -87,8 +87,8 @@ def grow_subtrees(
     position, bins, side = used[split, :3].astype(np.int32).T
     rules = residents.rules(tiles.feature_of(position, bins), bins)
     draft.add_splits(number[split], rules, side, gain[place[split]], base[split] + used[split, 3])
-    is_leaf, size = used[:, 3] < 0, used[:, 5] - used[:, 4]
-    left_open = np.flatnonzero(is_leaf & (size <= np.repeat(stop_rows, n_nodes)))
+    is_leaf, n_rows = used[:, 3] < 0, tree.cells.count(used[:, 6])
+    left_open = np.flatnonzero(is_leaf & (n_rows <= np.repeat(stop_rows, n_nodes)))
     begin, end, total, depth = used[left_open, 4:].T
     due_rows = np.repeat(level.due_rows, n_nodes)[left_open]
     squares = tree.sums(begin.copy(), end.copy())[:, 1:]

@@ -10,23 +10,28 @@ from typing import Literal
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import F64, I64
-from gtgbm.boosting import Booster, Callback, Model, Schedule, Validation
+from gtgbm.arrays import FALLING, I64, RISING, U8
+from gtgbm.boosting import Booster, Model, Schedule
+from gtgbm.callbacks import AnyCallback
 from gtgbm.data.categories import encode_categories
 from gtgbm.data.columns import Columns, DenseColumns
 from gtgbm.data.input import AnyTable
 from gtgbm.data.sparse import SparseColumns
+from gtgbm.evaluation import Evaluations, Validation
 from gtgbm.feature_costs import FeatureCosts, PenaltyScale
 from gtgbm.group_search import GroupSearch, Screening
 from gtgbm.group_tests import GroupTests, GroupTestSettings
 from gtgbm.growing import TreeGrower
 from gtgbm.level import TreeLimits
-from gtgbm.losses import Loss
+from gtgbm.losses.base import Loss, Targets
+from gtgbm.metrics import Metric
 from gtgbm.reducer import LocalReducer, Reducer
 from gtgbm.residents import ResidentColumns
+from gtgbm.sampling import Sampling
 from gtgbm.search_choice import SearchChoice, choose_search
 from gtgbm.searches import ExhaustiveSearch, Search
 from gtgbm.timings import Timings
+from gtgbm.weights import RowWeights
 
 _THRESHOLD_ROWS = {"exhaustive": 200_000, "group-testing": 10_000}
 """Rows sampled to place a column's thresholds. Group testing bins columns one by one as they turn up, where
@@ -58,14 +63,20 @@ class Settings:
     max_bins: int
     categorical: Sequence[int]
     early_stopping_rounds: int | None
+    subsample: float
+    colsample: float
+    monotone: Sequence[int]
+    """1, -1 or 0 for each column; empty: all 0."""
 
-    def limits(self, n_rows: int) -> TreeLimits:
-        """Limits of a tree over `n_rows` rows."""
+    def limits(self, weights: RowWeights) -> TreeLimits:
+        """Limits of a tree over rows of some weights."""
+        n_rows = weights.total_cells * self.subsample
         # 0.28 * 100 is a little more than 28 in floats, and should not be.
         min_node_rows = self.min_node_fraction * n_rows - 1e-9
-        min_leaf = self.min_samples_leaf
-        if min_leaf is None:
+        if self.min_samples_leaf is None:
             min_leaf = max(1, math.ceil(min_node_rows / 4))
+        else:
+            min_leaf = max(1, math.ceil(self.min_samples_leaf * weights.cell_unit))
         return TreeLimits(min_node_rows, min_leaf, self.max_depth, self.revisit_share, self.longest_rest)
 
 
@@ -80,26 +91,32 @@ class Fitted:
 
 def train(
     table: AnyTable,
-    y: F64,
+    targets: Targets,
     loss: Loss,
     settings: Settings,
     *,
     seed: int,
     pool: _core.Pool,
+    loss_name: str = "loss",
+    metrics: Sequence[Metric] = (),
     validations: Sequence[Validation] = (),
-    callbacks: Sequence[Callback] = (),
+    callbacks: Sequence[AnyCallback] = (),
+    continued: Model | None = None,
 ) -> Fitted:
     """Fit a model to a table.
 
     Parameters
     ----------
     table : ndarray or scipy.sparse.csc_matrix, shape (n, d)
-    y : ndarray of float64, shape (n,)
+    continued : Model or None
+        A model to go on with: its features are owned from the start.
     """
     timings, reducer = Timings(), LocalReducer()
     rng = np.random.default_rng(seed)
     n, d = table.shape
-    limits = settings.limits(n)
+    weights = targets.weights
+    limits = settings.limits(weights)
+    directions = _directions(settings.monotone, d)
     searched = np.setdiff1d(np.arange(d), settings.categorical)
     n_test = n if settings.test_rows is None else min(n, settings.test_rows)
     with timings.stage("choice of search"):
@@ -109,22 +126,27 @@ def train(
             else SearchChoice(settings.search, "asked for")
         )
     with timings.stage("binning"):
-        categorical = encode_categories(table, settings.categorical, limits.min_leaf, d)
+        categorical = encode_categories(table, settings.categorical, weights.cells, limits.min_leaf, d)
     columns = _columns(table, pool, settings.max_bins, _THRESHOLD_ROWS[str(choice)], rng)
     search: Search
     if choice == "exhaustive":
-        search = ExhaustiveSearch(columns, searched, reducer, timings)
+        search = ExhaustiveSearch(columns, searched, reducer, timings, directions)
     else:
-        search = _group_search(columns, searched, n_test, settings, pool, reducer, timings, rng)
-    residents = ResidentColumns(n, d, categorical, reducer)
+        search = _group_search(columns, searched, n_test, settings, pool, reducer, timings, rng, directions)
+    residents = ResidentColumns(n, d, categorical, reducer, directions)
     costs = FeatureCosts(
         residents.n_features, settings.penalty, settings.penalty_scale, settings.n_features_to_select
     )
     grower = TreeGrower(n, residents, search, costs, limits, pool, reducer, timings)
-    start = np.zeros(loss.n_scores) if settings.zero_start else loss.start(y, pool, reducer)
-    schedule = Schedule(settings.n_estimators, settings.learning_rate, settings.early_stopping_rounds)
+    if continued is None:
+        start = np.zeros(loss.n_scores) if settings.zero_start else loss.start(targets, pool, reducer)
+        continued = Model(start)
+    sampling = Sampling(settings.subsample, settings.colsample, seed)
+    patience = settings.early_stopping_rounds
+    schedule = Schedule(settings.n_estimators, settings.learning_rate, patience, sampling, directions)
+    evaluations = Evaluations(loss, loss_name, metrics, validations)
     booster = Booster(grower, costs, loss, pool, reducer, timings)
-    model = booster.run(y, start, schedule, validations, callbacks)
+    model = booster.run(continued, table, targets, schedule, evaluations, callbacks)
     return Fitted(model, choice, timings.summary())
 
 
@@ -149,6 +171,7 @@ def _group_search(
     reducer: Reducer,
     timings: Timings,
     rng: np.random.Generator,
+    directions: U8,
 ) -> GroupSearch:
     test_rows: I64 = np.arange(columns.n_rows, dtype=np.int64)
     if n_test < columns.n_rows:
@@ -162,4 +185,12 @@ def _group_search(
         min_test_rows=1 if faithful else min(settings.min_test_rows, max(1, n_test // 4)),
         chance_gain=settings.chance_gain,
     )
-    return GroupSearch(columns, tests, test_rows, screening, reducer, timings)
+    return GroupSearch(columns, tests, test_rows, screening, reducer, timings, directions)
+
+
+def _directions(monotone: Sequence[int], n_columns: int) -> U8:
+    directions = np.zeros(n_columns, dtype=np.uint8)
+    if len(monotone):
+        directions[np.array(monotone) > 0] = RISING
+        directions[np.array(monotone) < 0] = FALLING
+    return directions

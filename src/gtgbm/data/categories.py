@@ -45,13 +45,14 @@ class CategoryColumn:
 
 
 def encode_categories(
-    table: AnyTable, columns: Sequence[int], fewest_rows: int, first_feature: int
+    table: AnyTable, columns: Sequence[int], weights: I64, fewest_rows: int, first_feature: int
 ) -> list[CategoryColumn]:
     """Encode the categorical columns of a table.
 
     Parameters
     ----------
     columns : sequence of int
+    weights : ndarray of int64, shape (n,), or empty where all rows weigh 1
     fewest_rows : int
         Categories with fewer rows could not be a side of any split and are not features.
     first_feature : int
@@ -61,6 +62,9 @@ def encode_categories(
     for column in columns:
         values = table[:, [column]].toarray()[:, 0] if issparse(table) else table[:, column]
         categories, which, counts = _distinct(np.asarray(values, dtype=np.float64))
+        if weights.shape[0]:
+            # Sums of whole numbers, exact as floats.
+            counts = np.bincount(which, weights=weights).astype(np.int64)
         kept = np.flatnonzero(counts >= fewest_rows)
         if kept.shape[0] > _MAX_CATEGORIES:
             kept = np.sort(kept[np.argsort(-counts[kept], kind="stable")[:_MAX_CATEGORIES]])

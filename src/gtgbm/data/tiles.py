@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gtgbm.arrays import CATEGORICAL, CELLS, I32, I64, LANES, U8
+from gtgbm.arrays import CATEGORICAL, CELLS, I32, I64, LANES, SKIPPED, U8, Bool
 
 T = TypeVar("T", bound=np.generic)
 
@@ -28,7 +28,7 @@ class Tiles:
     """
 
     @classmethod
-    def of(cls, features: I64, n_rows: int, encode: Callable[[I64, U8], I32], use: int) -> Tiles:
+    def of(cls, features: I64, n_rows: int, encode: Callable[[I64, U8], I32], use: U8) -> Tiles:
         """Encode many columns of numbers at once.
 
         Parameters
@@ -55,6 +55,7 @@ class Tiles:
         self._n_codes: I64 = np.full(n_tiles * LANES, 1, dtype=np.int64)
         self.category_use: U8 = np.zeros((0, CELLS), dtype=np.uint8)
         self.n_columns = 0
+        self._is_skipped: Bool | None = None
 
     @property
     def n_tiles(self) -> int:
@@ -73,8 +74,27 @@ class Tiles:
 
     @property
     def use(self) -> U8:
-        """What each column is to a scan, shape (n_columns,)."""
+        """What each column is, shape (n_columns,)."""
         return self._use[: self.n_columns]
+
+    @property
+    def first_feature(self) -> I64:
+        """Feature of each column, the first one of a categorical column, shape (n_columns,)."""
+        return self._feature[: self.n_columns]
+
+    @property
+    def scanned_use(self) -> U8:
+        """What each column is to a scan of this tree, shape (n_columns,)."""
+        if self._is_skipped is None:
+            return self.use
+        use = self.use.copy()
+        # Columns that were added since the tree began are not skipped.
+        use[: self._is_skipped.shape[0]][self._is_skipped] = SKIPPED
+        return use
+
+    def skip(self, skipped: Bool | None) -> None:
+        """Let scans pass over some of the columns; None: over none."""
+        self._is_skipped = skipped
 
     @property
     def category_row(self) -> I32:

@@ -1,6 +1,7 @@
 """scikit-learn estimators."""
 
 from gtgbm.estimators.classifiers import AGBMClassifier, GBFSClassifier, GTGBMClassifier
+from gtgbm.estimators.ranker import GTGBMRanker
 from gtgbm.estimators.regressors import AGBMRegressor, GBFSRegressor, GTGBMRegressor
 
 __all__ = [
@@ -9,5 +10,6 @@ __all__ = [
     "GBFSClassifier",
     "GBFSRegressor",
     "GTGBMClassifier",
+    "GTGBMRanker",
     "GTGBMRegressor",
 ]

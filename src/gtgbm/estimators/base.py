@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -13,14 +13,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gtgbm.arrays import F64, I64, Bool
-from gtgbm.boosting import Callback, Validation
+from gtgbm.boosting import Model
+from gtgbm.callbacks import AnyCallback
 from gtgbm.data.input import AnyTable, as_table, check_rows
 from gtgbm.estimators import parameters as check
+from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, pairs_of, per_set
 from gtgbm.estimators.threads import make_pool, pool_for_rows
+from gtgbm.evaluation import Validation
 from gtgbm.feature_costs import PenaltyScale
 from gtgbm.forest import Forest
 from gtgbm.group_tests import GroupTestSettings
-from gtgbm.losses import Loss
+from gtgbm.losses.base import Loss
 from gtgbm.progress import ProgressBar
 from gtgbm.training import SearchName, Settings, train
 
@@ -55,6 +58,8 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
 
     # Whether not every node of every tree looks for new features.
     _looks_seldom = False
+    # Whether rows belong to queries.
+    _ranks = False
 
     # Parameters of every subclass.
     n_estimators: Any
@@ -73,6 +78,11 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     verbose: Any
     early_stopping_rounds: Any
     validation_fraction: Any
+    eval_metric: Any
+    subsample: Any
+    colsample: Any
+    monotone_constraints: Any
+    warm_start: Any
 
     def _set_parameters(self, values: dict[str, Any]) -> None:
         """Keep the arguments of ``__init__`` as they are; ``fit`` checks them."""
@@ -91,40 +101,99 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         if hasattr(self, "trees_"):
             del self.trees_
 
+    def _begins_anew(self) -> bool:
+        """Whether this fit is not to go on with the last one; the last one is forgotten then."""
+        if self.warm_start is True and hasattr(self, "trees_"):
+            return False
+        self._forget()
+        return True
+
+    def _validation_rows(
+        self, eval_set: Any, eval_sample_weight: Any, eval_qid: Any, target: Callable[[Any, str], F64]
+    ) -> list[Rows]:
+        """Validate eval sets; ``target(y, name)`` turns their targets into numbers."""
+        pairs = pairs_of(eval_set)
+        weights = per_set(eval_sample_weight, len(pairs), "eval_sample_weight")
+        qids = per_set(eval_qid, len(pairs), "eval_qid")
+        found = []
+        for k, ((X, y), weight, qid) in enumerate(zip(pairs, weights, qids, strict=True)):
+            table, name = check_eval_table(self, X, k), f"eval_set[{k}]"
+            numbers = target(y, f"{name}: y")
+            n = table.shape[0]
+            if n != numbers.shape[0]:
+                raise ValueError(f"{name}: X has {n} rows, y {numbers.shape[0]} values; they must match")
+            checked = checked_weight(weight, n, f"eval_sample_weight[{k}]")
+            ids = checked_qid(qid, n, f"eval_qid[{k}]") if self._ranks else None
+            found.append(Rows(table, numbers, checked, ids))
+        return found
+
     def _fit(
-        self, X: Any, y: F64, loss: Loss, eval_set: Sequence[tuple[Any, F64]], callbacks: Sequence[Callback]
+        self, rows: Rows, loss: Loss, validations: Sequence[Rows], callbacks: Sequence[AnyCallback]
     ) -> None:
-        """Fit to validated data; `y` holds numbers already."""
-        settings = self._settings(X.shape[1])
+        """Fit to validated data; targets are numbers already."""
+        n_features = rows.table.shape[1]
+        settings = self._settings(n_features)
+        continued = self._continued(settings.n_estimators, loss)
+        self._forget()
         pool = make_pool(self.n_jobs)
         verbose = check.count(
             "verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0
         )
+        metrics = check.metrics("eval_metric", self.eval_metric, self._ranks)
         random = check_random_state(self.random_state)
         seed = int(random.randint(np.iinfo(np.int32).max))
-        check_rows(X.shape[0])
-        table = as_table(X)
-        validations = [Validation(as_table(Xv), yv) for Xv, yv in eval_set]
+        check_rows(rows.table.shape[0])
+        if rows.weight is not None and not rows.weight.all():
+            rows = rows.at(np.flatnonzero(rows.weight))
         if settings.early_stopping_rounds is not None and not validations:
-            kept, held_out = self._hold_out(y, seed)
-            validations = [Validation(table[held_out], y[held_out])]
-            table, y = table[kept], y[kept]
+            kept, held_out = self._hold_out(rows, seed)
+            rows, validations = rows.at(kept), [rows.at(held_out)]
         with ProgressBar(verbose > 0, settings.n_estimators) as bar:
             fitted = train(
-                table,
-                y,
+                rows.as_table(),
+                rows.targets(),
                 loss,
                 settings,
                 seed=seed,
                 pool=pool,
-                validations=validations,
+                loss_name=self._loss_name,
+                metrics=metrics,
+                validations=[Validation(one.as_table(), one.targets()) for one in validations],
                 callbacks=[bar.update, *callbacks],
+                continued=continued,
             )
-        self._keep(fitted.model, X.shape[1])
+        self._keep(fitted.model, loss, n_features)
         self.search_ = fitted.search
         self.timings_ = fitted.timings
         if verbose > 0:
-            bar.summary(len(self.selected_features_), X.shape[1], fitted.search, fitted.timings["total"])
+            bar.summary(len(self.selected_features_), n_features, fitted.search, fitted.timings["total"])
+
+    def _continued(self, n_rounds: int, loss: Loss) -> Model | None:
+        """Return the model of the last fit, if this one is to go on with it."""
+        if not check.flag("warm_start", self.warm_start) or not hasattr(self, "trees_"):
+            return None
+        # What early stopping dropped is forgotten.
+        kept = self.n_iter_
+        if loss.n_scores != self._start.shape[0]:
+            raise ValueError("warm_start=True: y has another number of classes than in the last fit")
+        if n_rounds < kept:
+            raise ValueError(
+                f"n_estimators={n_rounds} is less than the {kept} rounds of the last fit: give more, or "
+                "warm_start=False"
+            )
+        results = {
+            name: {metric: values[:kept] for metric, values in of_set.items()}
+            for name, of_set in self.evals_result_.items()
+        }
+        training = next(iter(results.pop("training").values()))
+        return Model(
+            self._start,
+            list(self.trees_),
+            list(self._outputs),
+            list(self.selection_history_),
+            training,
+            list(results.values()),
+        )
 
     def _settings(self, n_features: int) -> Settings:
         scale = cast(PenaltyScale, check.option("penalty_scale", self.penalty_scale, ("root", "absolute")))
@@ -174,6 +243,11 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             max_bins=check.count("max_bins", self.max_bins, low=2, high=255),
             categorical=categorical,
             early_stopping_rounds=patience,
+            subsample=check.number("subsample", self.subsample, low=0, high=1, low_open=True),
+            colsample=check.number("colsample", self.colsample, low=0, high=1, low_open=True),
+            monotone=check.directions(
+                "monotone_constraints", self.monotone_constraints, n_features, names, categorical
+            ),
         )
 
     def _n_test_rows(self, penalty: float | None) -> int | None:
@@ -185,8 +259,9 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         hint = ", 'auto', or None for all rows (the paper's algorithm)"
         return None if self.test_rows is None else check.count("test_rows", self.test_rows, low=10, hint=hint)
 
-    def _hold_out(self, y: F64, seed: int) -> tuple[I64, I64]:
+    def _hold_out(self, rows: Rows, seed: int) -> tuple[I64, I64]:
         """Draw rows to train on and rows to validate with; some of every class are left to train on."""
+        y = rows.y
         fraction = check.number(
             "validation_fraction", self.validation_fraction, low=0, high=1, low_open=True, high_open=True
         )
@@ -194,9 +269,9 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         rng = np.random.default_rng(seed)
         is_held_out: Bool = np.zeros(n_rows, dtype=np.bool_)
         for label in np.unique(y) if is_classifier(self) else [None]:
-            rows = np.arange(n_rows) if label is None else np.flatnonzero(y == label)
-            n_held_out = min(round(fraction * rows.shape[0]), rows.shape[0] - 1)
-            is_held_out[rng.choice(rows, n_held_out, replace=False)] = True
+            drawn = np.arange(n_rows) if label is None else np.flatnonzero(y == label)
+            n_held_out = min(round(fraction * drawn.shape[0]), drawn.shape[0] - 1)
+            is_held_out[rng.choice(drawn, n_held_out, replace=False)] = True
         if round(fraction * n_rows) == n_rows or not is_held_out.any():
             raise ValueError(
                 f"validation_fraction={fraction} of {n_rows} rows leaves no rows to train on or none to "
@@ -204,8 +279,8 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             )
         return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
 
-    def _keep(self, model: Any, n_features: int) -> None:
-        self._start, self._outputs, self._fitted_loss = model.start, model.outputs, self.loss
+    def _keep(self, model: Model, loss: Loss, n_features: int) -> None:
+        self._start, self._outputs, self._fitted_loss = model.start, model.outputs, loss
         self.trees_ = model.trees
         self._forest = Forest.of(self.trees_, self._outputs, self._start)
         self.n_leaves_ = np.array([tree.n_leaves for tree in model.trees], dtype=np.int64)
@@ -225,13 +300,14 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         total = gains.sum()
         self.feature_importances_ = gains / total if total > 0 else gains
         self.evals_result_ = {"training": {self._loss_name: model.training_losses}} | {
-            f"validation_{k}": {self._loss_name: losses} for k, losses in enumerate(model.validation_losses)
+            f"validation_{k}": values for k, values in enumerate(model.evaluations)
         }
         self.n_iter_ = model.n_rounds
+        self.best_iteration_ = model.best_round
 
     @property
     def _loss_name(self) -> str:
-        return str(self.loss)
+        return self.loss if isinstance(self.loss, str) else str(getattr(self.loss, "name", "custom"))
 
     def __getstate__(self) -> Any:
         """Leave out what can be packed again from the trees."""
@@ -275,16 +351,6 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         return mask
 
 
-def pairs_of(eval_set: Any) -> list[tuple[Any, Any]]:
-    """Return an ``eval_set`` as a list of (X, y) pairs."""
-    if eval_set is None:
-        return []
-    sets = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else eval_set
-    if not isinstance(sets, Sequence) or any(not isinstance(s, tuple | list) or len(s) != 2 for s in sets):
-        raise ValueError("eval_set must be one pair (X, y) or a list of such pairs")
-    return [(s[0], s[1]) for s in sets]
-
-
 def check_eval_table(estimator: BaseGTGBM, X: Any, k: int) -> AnyTable:
     """Validate the table of the k-th eval set against the training table."""
     try:
@@ -292,21 +358,3 @@ def check_eval_table(estimator: BaseGTGBM, X: Any, k: int) -> AnyTable:
     except ValueError as error:
         raise ValueError(f"eval_set[{k}]: {error}") from error
     return table
-
-
-def check_lengths(X: NDArray[Any], y: NDArray[Any], k: int) -> None:
-    """Refuse an eval set whose X and y differ in length."""
-    if X.shape[0] != y.shape[0]:
-        raise ValueError(f"eval_set[{k}]: X has {X.shape[0]} rows, y {y.shape[0]} values; they must match")
-
-
-def listed(callbacks: Any) -> list[Callback]:
-    """Return ``callbacks`` as a list of callables."""
-    if callbacks is None:
-        return []
-    if not isinstance(callbacks, Sequence):
-        raise TypeError(f"callbacks={callbacks!r} is not a list: give a list of callables")
-    for callback in callbacks:
-        if not callable(callback):
-            raise TypeError(f"callbacks holds {callback!r}: give callables that take a Progress")
-    return list(callbacks)

@@ -8,28 +8,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from gtgbm.arrays import F64
-from gtgbm.boosting import Callback
+from gtgbm.callbacks import AnyCallback
 from gtgbm.estimators import parameters as check
-from gtgbm.estimators.base import (
-    INPUT,
-    BaseGTGBM,
-    check_eval_table,
-    check_lengths,
-    listed,
-    pairs_of,
-)
+from gtgbm.estimators.base import INPUT, BaseGTGBM
 from gtgbm.estimators.compact import CompactClassifier
 from gtgbm.estimators.documentation import documented
 from gtgbm.estimators.outcomes import decisions, labels, probabilities
-from gtgbm.losses import LogLoss, Loss, MultinomialLoss, SquaredError
+from gtgbm.estimators.rows import Rows, checked_weight, listed
+from gtgbm.losses.base import Loss
+from gtgbm.losses.classic import LogLoss, MultinomialLoss, SquaredError
 
 
 class _Classifier(ClassifierMixin, BaseGTGBM):
-    def fit(self, X: Any, y: Any, eval_set: Any = None, callbacks: Sequence[Callback] | None = None) -> Any:
+    class_weight: Any
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        eval_set: Any = None,
+        callbacks: Sequence[AnyCallback] | None = None,
+        *,
+        eval_sample_weight: Any = None,
+    ) -> Any:
         """Fit the model.
 
         Parameters
@@ -39,25 +46,33 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
             sparse one not made dense.
         y : array-like, shape (n,)
             Class labels.
+        sample_weight : array-like, shape (n,), optional
+            Weights of at least 0: a row of weight 2 counts as two rows.
         eval_set : (X, y) or list of such pairs, optional
-            Data whose loss is followed in ``evals_result_``; the last one decides early stopping.
-        callbacks : sequence of callables, optional
-            Called after each round with a ``Progress``; returning True stops training.
+            Data to follow loss and metrics on, in ``evals_result_``; the last one decides early stopping.
+        callbacks : sequence of Callback or callables, optional
+            Told of the start, of each round and of the end, with a ``Progress``; may stop training.
+        eval_sample_weight : array-like or list of such, optional
+            Weights of the rows of each eval set.
 
         Returns
         -------
         self
         """
-        self._forget()
-        X, y = validate_data(self, X, y, **INPUT, ensure_min_samples=2)
+        anew = self._begins_anew()
+        X, y = validate_data(self, X, y, **INPUT, ensure_min_samples=2, reset=anew)
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        weight = checked_weight(sample_weight, X.shape[0])
+        if weight is not None and not weight.all():
+            # Rows without weight are no rows: their classes may not exist.
+            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+        if anew:
+            self.classes_ = np.unique(y)
+        codes = self._codes_of(y, "y")
         loss = self._make_loss(self.classes_.shape[0])
-        pairs = []
-        for k, (Xv, yv) in enumerate(pairs_of(eval_set)):
-            table = check_eval_table(self, Xv, k)
-            pairs.append((table, self._codes_of(table, yv, k)))
-        self._fit(X, codes.astype(np.float64), loss, pairs, listed(callbacks))
+        weight = self._with_class_weight(y, weight)
+        validations = self._validation_rows(eval_set, eval_sample_weight, None, self._codes_of)
+        self._fit(Rows(X, codes, weight), loss, validations, listed(callbacks))
         return self
 
     def decision_function(self, X: Any) -> F64:
@@ -110,28 +125,41 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         return CompactClassifier(*self._compact_parts(), self._fitted_loss, self.classes_.copy())
 
     def _make_loss(self, n_classes: int) -> Loss:
-        name = check.option("loss", self.loss, ("log_loss", "squared_error"))
         if n_classes < 2:
             raise ValueError(
                 f"y has one class only ({self.classes_[0]}): a classifier needs at least two classes"
             )
-        if name == "log_loss":
-            return LogLoss() if n_classes == 2 else MultinomialLoss(n_classes)
-        if n_classes > 2:
+        function = check.loss("loss", self.loss, {"log_loss": LogLoss(), "squared_error": SquaredError()})
+        if n_classes == 2:
+            return function
+        if self.loss != "log_loss":
+            raise ValueError(f"loss={self.loss!r} is for two classes, y has {n_classes}: use loss='log_loss'")
+        if self.monotone_constraints is not None:
             raise ValueError(
-                f"loss='squared_error' is for two classes, y has {n_classes}: use loss='log_loss'"
+                f"monotone_constraints are for two classes, y has {n_classes}: one probability among many "
+                "cannot be bound to rise; use None"
             )
-        return SquaredError()
+        return MultinomialLoss(n_classes)
 
-    def _codes_of(self, X: NDArray[Any], y: Any, k: int) -> F64:
+    def _codes_of(self, y: Any, name: str) -> F64:
         y = column_or_1d(y)
-        check_lengths(X, y, k)
         unknown = np.setdiff1d(y, self.classes_)
         if unknown.shape[0]:
-            raise ValueError(
-                f"eval_set[{k}]: y has classes that training did not see: {unknown[:5].tolist()}"
-            )
+            raise ValueError(f"{name} has classes that training did not see: {unknown[:5].tolist()}")
         return np.asarray(np.searchsorted(self.classes_, y), dtype=np.float64)
+
+    def _with_class_weight(self, y: Any, weight: F64 | None) -> F64 | None:
+        if self.class_weight is None:
+            return weight
+        if not isinstance(self.class_weight, dict) and self.class_weight != "balanced":
+            raise ValueError(
+                f"class_weight={self.class_weight!r} is unknown: give 'balanced' or a dict of class weights"
+            )
+        try:
+            by_class = compute_sample_weight(self.class_weight, y)
+        except ValueError as error:
+            raise ValueError(f"class_weight={self.class_weight!r}: {error}") from error
+        return checked_weight(by_class if weight is None else by_class * weight, y.shape[0], "class_weight")
 
 
 _CLASSES = {"classes_": ("ndarray", "Class labels.")}
@@ -158,7 +186,7 @@ class GTGBMClassifier(_Classifier):
         n_relevant: int | None = None,
         failure_probability: float = 0.1,
         test_rows: int | str | None = "auto",
-        loss: str = "log_loss",
+        loss: Any = "log_loss",
         init: str = "best",
         max_bins: int = 255,
         categorical_features: Any = None,
@@ -167,6 +195,12 @@ class GTGBMClassifier(_Classifier):
         verbose: int = 0,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
+        eval_metric: Any = None,
+        subsample: float = 1.0,
+        colsample: float = 1.0,
+        monotone_constraints: Any = None,
+        warm_start: bool = False,
+        class_weight: Any = None,
     ) -> None:
         self._set_parameters(locals())
 
@@ -185,7 +219,7 @@ class AGBMClassifier(_Classifier):
         min_node_fraction: float = 0.02,
         min_samples_leaf: int | None = None,
         max_depth: int | None = None,
-        loss: str = "log_loss",
+        loss: Any = "log_loss",
         init: str = "best",
         max_bins: int = 255,
         categorical_features: Any = None,
@@ -194,6 +228,12 @@ class AGBMClassifier(_Classifier):
         verbose: int = 0,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
+        eval_metric: Any = None,
+        subsample: float = 1.0,
+        colsample: float = 1.0,
+        monotone_constraints: Any = None,
+        warm_start: bool = False,
+        class_weight: Any = None,
     ) -> None:
         self._set_parameters(locals())
 
@@ -214,7 +254,7 @@ class GBFSClassifier(_Classifier):
         min_node_fraction: float = 0.02,
         min_samples_leaf: int | None = None,
         max_depth: int | None = None,
-        loss: str = "log_loss",
+        loss: Any = "log_loss",
         init: str = "best",
         max_bins: int = 255,
         categorical_features: Any = None,
@@ -223,5 +263,11 @@ class GBFSClassifier(_Classifier):
         verbose: int = 0,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
+        eval_metric: Any = None,
+        subsample: float = 1.0,
+        colsample: float = 1.0,
+        monotone_constraints: Any = None,
+        warm_start: bool = False,
+        class_weight: Any = None,
     ) -> None:
         self._set_parameters(locals())

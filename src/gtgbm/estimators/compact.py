@@ -14,6 +14,7 @@ from gtgbm.data.input import as_table
 from gtgbm.estimators.outcomes import decisions, labels, probabilities
 from gtgbm.estimators.threads import pool_for_rows
 from gtgbm.forest import Forest
+from gtgbm.losses.base import Loss
 
 _SHOWN = 10
 """Columns named in an error message."""
@@ -87,8 +88,9 @@ class _CompactModel:
         return f"{self.n_features_in_} columns ({_listed(self.features_.tolist())} of the training table)"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class CompactRegressor(_CompactModel):
-    """A fitted regressor that takes only the columns it selected; predicts the same bits.
+    """A fitted regressor or ranker that takes only the columns it selected; predicts the same bits.
 
     Every method takes ``X`` of shape (n, K): an array with the columns in the order of ``features_``, a
     sparse matrix, or a dataframe, whose columns are picked by name if the estimator was fitted on one. A
@@ -104,8 +106,10 @@ class CompactRegressor(_CompactModel):
         K.
     """
 
+    _loss: Loss
+
     def predict(self, X: Any) -> Any:
-        """Predict targets.
+        """Predict targets, or scores to rank by.
 
         Parameters
         ----------
@@ -116,7 +120,8 @@ class CompactRegressor(_CompactModel):
         ndarray of float64, shape (n,), or a float for a single row
         """
         scores, is_row = self._scores(X)
-        return scores[0, 0] if is_row else scores[0]
+        predicted = self._loss.predict(scores)
+        return predicted[0] if is_row else predicted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,7 +144,7 @@ class CompactClassifier(_CompactModel):
         Class labels.
     """
 
-    _loss: str
+    _loss: Loss
     classes_: NDArray[Any]
 
     def __post_init__(self) -> None:

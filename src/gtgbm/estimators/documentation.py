@@ -53,7 +53,9 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
     "loss": (
         "str",
         "",
-        "Classifiers: 'log_loss', or for two classes 'squared_error'; regressors: 'squared_error'.",
+        "Classifiers: 'log_loss', or for two classes 'squared_error'. Regressors: 'squared_error', "
+        "'absolute_error', 'huber', 'quantile', 'poisson', 'tweedie'. Ranker: 'lambdarank', 'pairwise'. Or "
+        "an object from gtgbm.losses, such as Quantile(0.9), or one of your own (LossFunction).",
     ),
     "init": (
         "{'best', 'zero'}",
@@ -76,12 +78,42 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
     "early_stopping_rounds": (
         "int or None",
         "",
-        "Stop after this many rounds without a better validation loss, and keep the best round.",
+        "Stop after this many rounds without a better validation result, and keep the best round.",
     ),
     "validation_fraction": (
         "float",
         "",
         "Share of rows held out for early stopping when there is no eval_set.",
+    ),
+    "eval_metric": (
+        "str, callable, list or None",
+        "",
+        "Metrics to follow on eval sets besides the loss: names (gtgbm.metrics) or callables "
+        "f(y, prediction), smaller being better unless they have greater_is_better = True. The last one "
+        "decides early stopping.",
+    ),
+    "subsample": ("float", "", "Share of the rows that each round learns from, drawn anew."),
+    "colsample": ("float", "", "Share of the columns that the trees of each round may use, drawn anew."),
+    "monotone_constraints": (
+        "sequence of int, dict or None",
+        "",
+        "1, -1 or 0 for each column, or a dict of columns to them: predictions never fall (1) or never rise "
+        "(-1) with the column's values.",
+    ),
+    "warm_start": (
+        "bool",
+        "",
+        "Go on with the trees and features of the last fit, up to n_estimators rounds.",
+    ),
+    "class_weight": (
+        "dict, 'balanced' or None",
+        "",
+        "Weights of classes, times sample_weight; 'balanced': all classes weigh the same together.",
+    ),
+    "truncation_level": (
+        "int",
+        "",
+        "lambdarank: pairs count whose higher document is among the first so many.",
     ),
 }
 """Type, the paper's symbol, and meaning of every parameter."""
@@ -100,11 +132,12 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
     ),
     "evals_result_": (
         "dict",
-        "Loss after each round, for 'training' and 'validation_0', 'validation_1', ...",
+        "Loss and metrics after each round, for 'training' (loss only), 'validation_0', 'validation_1', ...",
     ),
     "trees_": ("list of Tree", "The trees, as parallel arrays."),
     "n_leaves_": ("ndarray of int64", "Leaves of each tree."),
     "n_iter_": ("int", "Rounds of boosting kept."),
+    "best_iteration_": ("int or None", "Rounds of the best model on the last eval set; None without one."),
     "search_": ("str", "The search used; its attribute ``reason`` says why."),
     "timings_": ("dict", "Seconds per stage of the fit."),
     "n_features_in_": ("int", "Features seen in fit."),

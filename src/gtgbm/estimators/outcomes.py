@@ -8,25 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtgbm.arrays import F64
-from gtgbm.losses import softmax
+from gtgbm.losses.base import Loss
+from gtgbm.losses.classic import LogLoss
 
 
-def decisions(scores: F64, loss: str) -> F64:
+def decisions(scores: F64, loss: Loss) -> F64:
     """Scores (k, n) as (n,), above 0 for the second of two classes, or (n, k), one column per class."""
-    if loss == "squared_error":
-        return np.asarray(scores[0] - 0.5)
-    return scores[0] if scores.shape[0] == 1 else scores.T
-
-
-def probabilities(scores: F64, loss: str) -> F64:
-    """Probability of each class, shape (n, classes), of scores (k, n)."""
     if scores.shape[0] > 1:
-        return softmax(scores).T
-    if loss == "squared_error":
-        p = np.clip(scores[0], 0.0, 1.0)
-    else:
-        with np.errstate(over="ignore"):
-            p = 1.0 / (1.0 + np.exp(-scores[0]))
+        return scores.T
+    return scores[0] if isinstance(loss, LogLoss) else np.asarray(loss.predict(scores) - 0.5)
+
+
+def probabilities(scores: F64, loss: Loss) -> F64:
+    """Probability of each class, shape (n, classes), of scores (k, n)."""
+    p = loss.predict(scores)
+    if scores.shape[0] > 1:
+        return p
+    p = np.clip(p, 0.0, 1.0)
     both = np.empty((p.shape[0], 2))
     both[:, 0], both[:, 1] = 1.0 - p, p
     return both

@@ -8,6 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from gtgbm.losses.base import Loss
+from gtgbm.losses.pointwise import Pointwise
+from gtgbm.metrics import Metric, metric_of
+
+_VERBS = ("value", "gradient", "curvature")
+
 
 def number(
     name: str,
@@ -82,3 +88,77 @@ def columns(name: str, value: Any, n_features: int, names: Any) -> list[int]:
         ):
             raise ValueError(f"{name} has {one!r}{hint}")
     return sorted({int(one) for one in given})
+
+
+def loss(name: str, value: Any, known: dict[str, Loss]) -> Loss:
+    """Return a loss given by name, or as an object with `value`, `gradient` and `curvature`."""
+    if not isinstance(value, str) and all(callable(getattr(value, verb, None)) for verb in _VERBS):
+        return Pointwise(value)
+    hint = f", or an object with {', '.join(_VERBS)} (see gtgbm.losses.LossFunction)"
+    return known[option(name, value, tuple(known), hint)]
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return a truth value."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name}={value!r} is not True or False")
+    return bool(value)
+
+
+def directions(name: str, value: Any, n_features: int, names: Any, categorical: list[int]) -> list[int]:
+    """Return 1, -1 or 0 for each column, given as such or as a dict of columns; empty: no constraints."""
+    if value is None:
+        return []
+    hint = f": give {n_features} numbers 1, -1 or 0, or a dict of columns (indices or names) to them"
+    if isinstance(value, dict):
+        keys = [columns(name, [key], n_features, names)[0] for key in value]
+        given = dict(zip(keys, value.values(), strict=True))
+        found = [given.get(k, 0) for k in range(n_features)]
+    else:
+        if isinstance(value, str) or not hasattr(value, "__len__"):
+            raise TypeError(f"{name}={value!r} is not a list{hint}")
+        found = list(value)
+        if len(found) != n_features:
+            raise ValueError(f"{name} has {len(found)} entries, but X has {n_features} columns{hint}")
+    for k, one in enumerate(found):
+        if (
+            isinstance(one, bool | np.bool_)
+            or not isinstance(one, numbers.Integral)
+            or int(one) not in (-1, 0, 1)
+        ):
+            raise ValueError(f"{name} has {one!r}{hint}")
+        if int(one) and k in categorical:
+            raise ValueError(f"{name} has {one!r} for column {k}, whose values are categories{hint}")
+    return [int(one) for one in found] if any(found) else []
+
+
+def metrics(name: str, value: Any, has_queries: bool) -> list[Metric]:
+    """Return metrics given by name, as callables, or as a list of such."""
+    if value is None:
+        return []
+    found = []
+    for one in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(one, Metric):
+            metric = one
+        elif isinstance(one, str):
+            metric = metric_of(one)
+        elif callable(one):
+            metric = _metric_of_callable(one)
+        else:
+            raise TypeError(f"{name} has {one!r}: give names, callables f(y, prediction), or a list of such")
+        if metric.is_of_queries and not has_queries:
+            raise ValueError(f"{name}={metric.name!r} is a metric of rankings: it goes with GTGBMRanker")
+        found.append(metric)
+    twice = {metric.name for metric in found if [one.name for one in found].count(metric.name) > 1}
+    if twice:
+        raise ValueError(f"{name} has {sorted(twice)[0]!r} twice: give every metric once")
+    return found
+
+
+def _metric_of_callable(function: Any) -> Metric:
+    def compute(y: Any, prediction: Any, weight: Any, queries: Any) -> float:
+        del weight, queries
+        return float(function(y, prediction))
+
+    name = str(getattr(function, "__name__", type(function).__name__))
+    return Metric(name, compute, bool(getattr(function, "greater_is_better", False)))

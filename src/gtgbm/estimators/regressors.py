@@ -11,19 +11,15 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from gtgbm.arrays import F64
-from gtgbm.boosting import Callback
+from gtgbm.callbacks import AnyCallback
 from gtgbm.estimators import parameters as check
-from gtgbm.estimators.base import (
-    INPUT,
-    BaseGTGBM,
-    check_eval_table,
-    check_lengths,
-    listed,
-    pairs_of,
-)
+from gtgbm.estimators.base import INPUT, BaseGTGBM
 from gtgbm.estimators.compact import CompactRegressor
 from gtgbm.estimators.documentation import documented
-from gtgbm.losses import SquaredError
+from gtgbm.estimators.rows import Rows, checked_weight, listed
+from gtgbm.losses.base import Loss
+from gtgbm.losses.classic import SquaredError
+from gtgbm.losses.pointwise import AbsoluteError, Huber, Pointwise, Poisson, Quantile, Tweedie
 
 _LARGEST_TARGET = 1e100
 """Squares of larger residuals would leave the range of floats."""
@@ -31,8 +27,27 @@ _SMALLEST_SPREAD = 1e-100
 """So would squares of smaller ones."""
 
 
+_LOSSES: dict[str, Loss] = {
+    "squared_error": SquaredError(),
+    "absolute_error": Pointwise(AbsoluteError()),
+    "huber": Pointwise(Huber()),
+    "quantile": Pointwise(Quantile()),
+    "poisson": Pointwise(Poisson()),
+    "tweedie": Pointwise(Tweedie()),
+}
+
+
 class _Regressor(RegressorMixin, BaseGTGBM):
-    def fit(self, X: Any, y: Any, eval_set: Any = None, callbacks: Sequence[Callback] | None = None) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        eval_set: Any = None,
+        callbacks: Sequence[AnyCallback] | None = None,
+        *,
+        eval_sample_weight: Any = None,
+    ) -> Any:
         """Fit the model.
 
         Parameters
@@ -42,32 +57,41 @@ class _Regressor(RegressorMixin, BaseGTGBM):
             sparse one not made dense.
         y : array-like, shape (n,)
             Targets.
+        sample_weight : array-like, shape (n,), optional
+            Weights of at least 0: a row of weight 2 counts as two rows.
         eval_set : (X, y) or list of such pairs, optional
-            Data whose loss is followed in ``evals_result_``; the last one decides early stopping.
-        callbacks : sequence of callables, optional
-            Called after each round with a ``Progress``; returning True stops training.
+            Data to follow loss and metrics on, in ``evals_result_``; the last one decides early stopping.
+        callbacks : sequence of Callback or callables, optional
+            Told of the start, of each round and of the end, with a ``Progress``; may stop training.
+        eval_sample_weight : array-like or list of such, optional
+            Weights of the rows of each eval set.
 
         Returns
         -------
         self
         """
-        self._forget()
-        X, y = validate_data(self, X, y, **INPUT, ensure_min_samples=2, y_numeric=True)
-        check.option("loss", self.loss, ("squared_error",))
-        y = _target(y, "y")
+        anew = self._begins_anew()
+        X, y = validate_data(self, X, y, **INPUT, ensure_min_samples=2, y_numeric=True, reset=anew)
+        loss = check.loss("loss", self.loss, _LOSSES)
+        y = self._target(y, "y")
+        weight = checked_weight(sample_weight, X.shape[0])
         if np.all(y == y[0]):
             warnings.warn(
                 f"y is constant ({y[0]:g}): there is nothing to split on, the model is a constant",
                 UserWarning,
                 stacklevel=2,
             )
-        pairs = []
-        for k, (Xv, yv) in enumerate(pairs_of(eval_set)):
-            table, target = check_eval_table(self, Xv, k), _target(yv, f"eval_set[{k}]: y")
-            check_lengths(table, target, k)
-            pairs.append((table, target))
-        self._fit(X, y, SquaredError(), pairs, listed(callbacks))
+        validations = self._validation_rows(eval_set, eval_sample_weight, None, self._target)
+        self._fit(Rows(X, y, weight), loss, validations, listed(callbacks))
         return self
+
+    def _target(self, y: Any, name: str) -> F64:
+        target = _numbers(y, name)
+        loss = check.loss("loss", self.loss, _LOSSES)
+        check_target = getattr(loss, "check_target", None)
+        if check_target is not None:
+            check_target(target, name)
+        return target
 
     def predict(self, X: Any) -> F64:
         """Predict targets.
@@ -80,8 +104,8 @@ class _Regressor(RegressorMixin, BaseGTGBM):
         -------
         ndarray of float64, shape (n,)
         """
-        scores: F64 = self._scores(X)[0]
-        return scores
+        scores = self._scores(X)
+        return self._fitted_loss.predict(scores)
 
     def compact(self) -> CompactRegressor:
         """Return a small model for serving that takes the selected columns only.
@@ -91,10 +115,10 @@ class _Regressor(RegressorMixin, BaseGTGBM):
         CompactRegressor
             Takes K columns, in the order of ``selected_features_``, and predicts the same bits.
         """
-        return CompactRegressor(*self._compact_parts())
+        return CompactRegressor(*self._compact_parts(), self._fitted_loss)
 
 
-def _target(y: Any, name: str) -> F64:
+def _numbers(y: Any, name: str) -> F64:
     target: F64 = column_or_1d(check_array(y, ensure_2d=False, dtype=np.float64, input_name=name), warn=True)
     largest = np.abs(target).max(initial=0.0)
     if largest > _LARGEST_TARGET:
@@ -128,7 +152,7 @@ class GTGBMRegressor(_Regressor):
         n_relevant: int | None = None,
         failure_probability: float = 0.1,
         test_rows: int | str | None = "auto",
-        loss: str = "squared_error",
+        loss: Any = "squared_error",
         init: str = "best",
         max_bins: int = 255,
         categorical_features: Any = None,
@@ -137,6 +161,11 @@ class GTGBMRegressor(_Regressor):
         verbose: int = 0,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
+        eval_metric: Any = None,
+        subsample: float = 1.0,
+        colsample: float = 1.0,
+        monotone_constraints: Any = None,
+        warm_start: bool = False,
     ) -> None:
         self._set_parameters(locals())
 
@@ -155,7 +184,7 @@ class AGBMRegressor(_Regressor):
         min_node_fraction: float = 0.02,
         min_samples_leaf: int | None = None,
         max_depth: int | None = None,
-        loss: str = "squared_error",
+        loss: Any = "squared_error",
         init: str = "best",
         max_bins: int = 255,
         categorical_features: Any = None,
@@ -164,6 +193,11 @@ class AGBMRegressor(_Regressor):
         verbose: int = 0,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
+        eval_metric: Any = None,
+        subsample: float = 1.0,
+        colsample: float = 1.0,
+        monotone_constraints: Any = None,
+        warm_start: bool = False,
     ) -> None:
         self._set_parameters(locals())
 
@@ -184,7 +218,7 @@ class GBFSRegressor(_Regressor):
         min_node_fraction: float = 0.02,
         min_samples_leaf: int | None = None,
         max_depth: int | None = None,
-        loss: str = "squared_error",
+        loss: Any = "squared_error",
         init: str = "best",
         max_bins: int = 255,
         categorical_features: Any = None,
@@ -193,5 +227,10 @@ class GBFSRegressor(_Regressor):
         verbose: int = 0,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
+        eval_metric: Any = None,
+        subsample: float = 1.0,
+        colsample: float = 1.0,
+        monotone_constraints: Any = None,
+        warm_start: bool = False,
     ) -> None:
         self._set_parameters(locals())

@@ -1,0 +1,117 @@
+"""What fit gets, checked: tables, targets, weights, queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtgbm.arrays import F64, I64
+from gtgbm.callbacks import AnyCallback, Callback
+from gtgbm.data.input import AnyTable, as_table
+from gtgbm.losses.base import Targets
+from gtgbm.queries import Queries
+from gtgbm.weights import RowWeights
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows to train on or to validate with.
+
+    Attributes
+    ----------
+    table : ndarray or scipy CSC matrix, shape (n, d)
+    y : ndarray of float64, shape (n,)
+    weight : ndarray of float64, shape (n,), or None
+    qid : ndarray, shape (n,), or None
+    """
+
+    table: Any
+    y: F64
+    weight: F64 | None = None
+    qid: NDArray[Any] | None = None
+
+    def at(self, rows: I64) -> Rows:
+        """Take some rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        qid = None if self.qid is None else self.qid[rows]
+        return Rows(self.table[rows], self.y[rows], weight, qid)
+
+    def as_table(self) -> AnyTable:
+        """Return the table as kernels take it."""
+        return as_table(self.table)
+
+    def targets(self) -> Targets:
+        """Return what is to be predicted, as losses take it."""
+        n = self.y.shape[0]
+        weights = RowWeights.equal(n) if self.weight is None else RowWeights.of(self.weight)
+        return Targets(self.y, weights, None if self.qid is None else Queries.of(self.qid))
+
+
+def checked_weight(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> F64 | None:
+    """Return weights (n,) as floats; None where all rows weigh 1."""
+    if sample_weight is None:
+        return None
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} does not hold numbers: {error}") from error
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
+        raise ValueError(f"{name} has shape {weight.shape}; give one weight per row, shape ({n_rows},)")
+    if not np.isfinite(weight).all() or weight.min(initial=0.0) < 0.0:
+        raise ValueError(f"{name} holds NaN, infinity or a negative number; give weights of at least 0")
+    if not weight.any():
+        raise ValueError(f"{name} is zero everywhere; some row must have a weight")
+    return None if bool((weight == 1.0).all()) else weight
+
+
+def checked_qid(qid: Any, n_rows: int, name: str = "qid") -> NDArray[Any]:
+    """Return the query of each row."""
+    if qid is None:
+        raise ValueError(f"{name} is missing: give the query of each row, as in fit(X, y, qid=...)")
+    ids = np.asarray(qid)
+    if ids.shape != (n_rows,):
+        raise ValueError(f"{name} has shape {ids.shape}; give one query id per row, shape ({n_rows},)")
+    if ids.dtype.kind == "f" and np.isnan(ids).any():
+        raise ValueError(f"{name} holds NaN; every row needs a query id")
+    return ids
+
+
+def pairs_of(eval_set: Any) -> list[tuple[Any, Any]]:
+    """Return an ``eval_set`` as a list of (X, y) pairs."""
+    if eval_set is None:
+        return []
+    sets = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else eval_set
+    if not isinstance(sets, Sequence) or any(not isinstance(s, tuple | list) or len(s) != 2 for s in sets):
+        raise ValueError("eval_set must be one pair (X, y) or a list of such pairs")
+    return [(s[0], s[1]) for s in sets]
+
+
+def per_set(values: Any, n_sets: int, name: str) -> list[Any]:
+    """Return what belongs to each of the eval sets as a list; a lone array belongs to a lone set."""
+    if values is None:
+        return [None] * n_sets
+    if n_sets == 1 and not (isinstance(values, list | tuple) and len(values) == 1):
+        return [values]
+    if not isinstance(values, list | tuple) or len(values) != n_sets:
+        raise ValueError(f"{name} must be a list with one entry per eval_set, of which there are {n_sets}")
+    return list(values)
+
+
+def listed(callbacks: Any) -> list[AnyCallback]:
+    """Return ``callbacks`` as a list."""
+    if callbacks is None:
+        return []
+    if not isinstance(callbacks, Sequence):
+        raise TypeError(f"callbacks={callbacks!r} is not a list: give a list of callables")
+    for callback in callbacks:
+        if not callable(callback) and not isinstance(callback, Callback):
+            raise TypeError(
+                f"callbacks holds {callback!r}: give callables that take a Progress, or Callback objects"
+            )
+    return list(callbacks)

@@ -1,0 +1,101 @@
+"""The losses of plain regression and classification."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.arrays import F64
+from gtgbm.fixed_point import exact_mean
+from gtgbm.losses.base import Derivatives, NewtonLeaf, Targets
+from gtgbm.losses.exponential import exp
+from gtgbm.reducer import Reducer
+
+
+class SquaredError:
+    """(y - score)² / 2; the mean loss reported is the mean of (y - score)²."""
+
+    n_scores = 1
+    leaf = NewtonLeaf()
+
+    def start(self, targets: Targets, pool: _core.Pool, reducer: Reducer) -> F64:
+        """Mean of the target."""
+        return np.array([exact_mean(targets.y, targets.weights, pool, reducer)])
+
+    def derivatives(self, scores: F64, targets: Targets, pool: _core.Pool) -> Derivatives:
+        """Residuals are y - score."""
+        del pool
+        residuals = targets.y - scores
+        with np.errstate(over="ignore"):  # an infinite loss is the booster's to report
+            squares = residuals[0] * residuals[0]
+        return Derivatives(residuals, None, targets.weights.mean(squares))
+
+    def predict(self, scores: F64) -> F64:
+        """Return the score itself."""
+        score: F64 = scores[0]
+        return score
+
+
+class LogLoss:
+    """Logistic loss of 0/1 targets; the score is the log-odds."""
+
+    n_scores = 1
+    leaf = NewtonLeaf()
+
+    def start(self, targets: Targets, pool: _core.Pool, reducer: Reducer) -> F64:
+        """Log-odds of the positive class."""
+        p = exact_mean(targets.y, targets.weights, pool, reducer)
+        return np.array([np.log(p / (1.0 - p))])
+
+    def derivatives(self, scores: F64, targets: Targets, pool: _core.Pool) -> Derivatives:
+        """Residuals are y - p."""
+        y = targets.y
+        residuals, curvatures = np.empty_like(scores), np.empty_like(scores)
+        loss = _core.logistic_residuals(pool, scores[0], y, residuals[0], curvatures[0]) / y.shape[0]
+        if not targets.weights.are_equal:
+            loss = targets.weights.mean(np.logaddexp(0.0, scores[0]) - y * scores[0])
+        return Derivatives(residuals, curvatures, loss)
+
+    def predict(self, scores: F64) -> F64:
+        """Probability of the second class."""
+        with np.errstate(over="ignore"):
+            return np.asarray(1.0 / (1.0 + np.exp(-scores[0])))
+
+
+class MultinomialLoss:
+    """Cross-entropy of class numbers 0 .. k - 1; one score per class."""
+
+    leaf = NewtonLeaf()
+
+    def __init__(self, n_classes: int) -> None:
+        self.n_scores = n_classes
+
+    def start(self, targets: Targets, pool: _core.Pool, reducer: Reducer) -> F64:
+        """Logarithms of the classes' frequencies."""
+        is_class = targets.y == np.arange(self.n_scores)[:, None]
+        means = [exact_mean(one.astype(np.float64), targets.weights, pool, reducer) for one in is_class]
+        return np.asarray(np.log(means), dtype=np.float64)
+
+    def derivatives(self, scores: F64, targets: Targets, pool: _core.Pool) -> Derivatives:
+        """Residuals are 1 - p for a row's class and -p for the others.
+
+        Curvatures carry the factor k / (k - 1) of Friedman's multiclass step, by which one tree per class
+        accounts for the scores being free up to a shared constant.
+        """
+        p = softmax(scores, pool)
+        chosen = (targets.y.astype(np.int64), np.arange(targets.y.shape[0]))
+        losses = -np.log(np.maximum(p[chosen], np.finfo(np.float64).tiny))
+        curvatures = p * (1.0 - p) * (self.n_scores / (self.n_scores - 1.0))
+        residuals = -p
+        residuals[chosen] += 1.0
+        return Derivatives(residuals, curvatures, targets.weights.mean(losses))
+
+    def predict(self, scores: F64) -> F64:
+        """Probabilities, shape (n, k)."""
+        return softmax(scores).T
+
+
+def softmax(scores: F64, pool: _core.Pool | None = None) -> F64:
+    """Probabilities of scores (k, n), over the first axis."""
+    e = exp(scores - scores.max(axis=0), pool)
+    return np.asarray(e / e.sum(axis=0), dtype=np.float64)

@@ -1,0 +1,314 @@
+"""Losses of single rows, given by a few functions; users' own ones among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.arrays import F64, I64
+from gtgbm.losses.base import Derivatives, LeafRule, NewtonLeaf, QuantileLeaf, Targets
+from gtgbm.losses.exponential import exp
+from gtgbm.reducer import Reducer
+
+_NEWTON_ROUNDS = 100
+"""Steps to the best constant of a loss that does not know it."""
+
+
+class LossFunction:
+    """A loss of one score per row: subclass it, or give any object with `value`, `gradient` and `curvature`.
+
+    All methods take and return arrays of shape (n,), one entry per row. ``gtgbm.losses.check_loss`` compares
+    gradients and curvatures with finite differences.
+    """
+
+    name: ClassVar[str] = "custom"
+
+    @property
+    def leaf(self) -> LeafRule:
+        """How leaves get their values."""
+        return NewtonLeaf()
+
+    def value(self, y: F64, score: F64) -> F64:
+        """Loss of each row."""
+        raise NotImplementedError
+
+    def gradient(self, y: F64, score: F64) -> F64:
+        """Return the derivative of the loss with respect to the score."""
+        raise NotImplementedError
+
+    def curvature(self, y: F64, score: F64) -> F64:
+        """Second derivative, or an upper bound of it; not negative."""
+        raise NotImplementedError
+
+    def start(self, y: F64, weight: F64) -> float:
+        """Best constant score, by Newton's method unless a loss knows better."""
+        score = 0.0
+        for _ in range(_NEWTON_ROUNDS):
+            at = np.full_like(y, score)
+            slope = float((self.gradient(y, at) * weight).sum())
+            curvature = float((self.curvature(y, at) * weight).sum())
+            step = -slope / curvature if curvature > 0.0 else 0.0
+            score += step
+            if abs(step) <= 1e-9 * (1.0 + abs(score)):
+                break
+        return score
+
+    def predict(self, score: F64) -> F64:
+        """Return what the model predicts where it has this score."""
+        return score
+
+    def check_target(self, y: F64, name: str) -> None:
+        """Raise a ValueError for targets that the loss does not take."""
+
+
+@dataclass(frozen=True)
+class AbsoluteError(LossFunction):
+    """|y - score|: predicts medians."""
+
+    name: ClassVar[str] = "absolute_error"
+
+    @property
+    def leaf(self) -> LeafRule:
+        """The median."""
+        return QuantileLeaf(0.5)
+
+    def value(self, y: F64, score: F64) -> F64:
+        """|y - score|."""
+        return np.abs(y - score)
+
+    def gradient(self, y: F64, score: F64) -> F64:
+        """-1 below the target, 1 above."""
+        return np.sign(score - y)
+
+    def curvature(self, y: F64, score: F64) -> F64:
+        """1: leaves take medians instead of Newton steps."""
+        del y
+        return np.ones_like(score)
+
+    def start(self, y: F64, weight: F64) -> float:
+        """Median."""
+        return weighted_quantile(y, weight, 0.5)
+
+
+@dataclass(frozen=True)
+class Quantile(LossFunction):
+    """Pinball loss: predicts the value below which `share` of the targets lie.
+
+    Parameters
+    ----------
+    share : float, default 0.5
+        In (0, 1).
+    """
+
+    share: float = 0.5
+    name: ClassVar[str] = "quantile"
+
+    def __post_init__(self) -> None:
+        _require(0.0 < self.share < 1.0, f"Quantile(share={self.share!r}): give a share in (0, 1)")
+
+    @property
+    def leaf(self) -> LeafRule:
+        """The same quantile."""
+        return QuantileLeaf(self.share)
+
+    def value(self, y: F64, score: F64) -> F64:
+        """Share · (y - score) above the score, (1 - share) · (score - y) below."""
+        return np.maximum(self.share * (y - score), (self.share - 1.0) * (y - score))
+
+    def gradient(self, y: F64, score: F64) -> F64:
+        """-share above the score, 1 - share below."""
+        return np.where(y > score, -self.share, np.where(y < score, 1.0 - self.share, 0.0))
+
+    def curvature(self, y: F64, score: F64) -> F64:
+        """1: leaves take quantiles instead of Newton steps."""
+        del y
+        return np.ones_like(score)
+
+    def start(self, y: F64, weight: F64) -> float:
+        """Quantile of the targets."""
+        return weighted_quantile(y, weight, self.share)
+
+
+@dataclass(frozen=True)
+class Huber(LossFunction):
+    """Squared near the target, absolute beyond `delta`: outliers pull with limited force.
+
+    Parameters
+    ----------
+    delta : float, default 1.0
+        In units of the target, above 0.
+    """
+
+    delta: float = 1.0
+    name: ClassVar[str] = "huber"
+
+    def __post_init__(self) -> None:
+        _require(0.0 < self.delta < np.inf, f"Huber(delta={self.delta!r}): give a number above 0")
+
+    def value(self, y: F64, score: F64) -> F64:
+        """(y - score)² / 2 up to delta, a straight line beyond."""
+        off = np.abs(y - score)
+        near = np.minimum(off, self.delta)
+        return np.asarray(near * (off - 0.5 * near))
+
+    def gradient(self, y: F64, score: F64) -> F64:
+        """Score - y, cut off at delta."""
+        return np.clip(score - y, -self.delta, self.delta)
+
+    def curvature(self, y: F64, score: F64) -> F64:
+        """1 within delta, delta / |y - score| beyond.
+
+        An upper bound of the curvature, with which a leaf's step is a weighted mean of its rows and never
+        overshoots; the second derivative itself is 0 out there.
+        """
+        return np.asarray(self.delta / np.maximum(np.abs(y - score), self.delta))
+
+    def start(self, y: F64, weight: F64) -> float:
+        """From the median, by Newton's steps."""
+        score = weighted_quantile(y, weight, 0.5)
+        return score + super().start(y - score, weight)
+
+
+@dataclass(frozen=True)
+class Tweedie(LossFunction):
+    """Deviance of targets that are 0 or positive, such as claims; the score is the logarithm of the mean.
+
+    Parameters
+    ----------
+    power : float, default 1.5
+        In [1, 2): the variance grows as this power of the mean. 1 is Poisson's.
+    """
+
+    power: float = 1.5
+    name: ClassVar[str] = "tweedie"
+
+    @property
+    def leaf(self) -> LeafRule:
+        """Steps of a logarithm."""
+        return NewtonLeaf(is_logarithmic=True)
+
+    def __post_init__(self) -> None:
+        _require(1.0 <= self.power < 2.0, f"Tweedie(power={self.power!r}): give a power in [1, 2)")
+
+    def value(self, y: F64, score: F64) -> F64:
+        """Half the deviance, up to a term that does not depend on the score."""
+        over, under = self._parts(y, score)
+        first = y * score if self.power == 1.0 else under / (1.0 - self.power)
+        return np.asarray(over / (2.0 - self.power) - first)
+
+    def gradient(self, y: F64, score: F64) -> F64:
+        """exp((2 - p) score) - y exp((1 - p) score)."""
+        over, under = self._parts(y, score)
+        return np.asarray(over - under)
+
+    def curvature(self, y: F64, score: F64) -> F64:
+        """exp((2 - p) score), by which log(1 + residuals / curvatures) is the best step of a leaf."""
+        return self._parts(y, score)[0]
+
+    def start(self, y: F64, weight: F64) -> float:
+        """Logarithm of the mean."""
+        return float(np.log((y * weight).sum() / weight.sum()))
+
+    def predict(self, score: F64) -> F64:
+        """exp(score)."""
+        return exp(score)
+
+    def check_target(self, y: F64, name: str) -> None:
+        """Refuse negative targets, and targets that are all 0."""
+        lowest = float(y.min(initial=0.0))
+        if lowest < 0.0:
+            raise ValueError(f"{name} holds {lowest:g}: loss={self.name!r} needs targets of at least 0")
+        if name == "y" and not y.any():
+            raise ValueError(f"y is 0 everywhere: loss={self.name!r} needs a positive mean")
+
+    def _parts(self, y: F64, score: F64) -> tuple[F64, F64]:
+        return exp((2.0 - self.power) * score), y * exp((1.0 - self.power) * score)
+
+
+@dataclass(frozen=True)
+class Poisson(Tweedie):
+    """Poisson deviance of counts; the score is the logarithm of the mean."""
+
+    power: float = 1.0
+    name: ClassVar[str] = "poisson"
+
+    def __post_init__(self) -> None:
+        _require(self.power == 1.0, f"Poisson(power={self.power!r}): the power is 1; use Tweedie for others")
+
+    def _parts(self, y: F64, score: F64) -> tuple[F64, F64]:
+        return exp(score), y
+
+
+class Pointwise:
+    """A loss function as the engine takes it."""
+
+    n_scores = 1
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self.leaf: LeafRule = getattr(function, "leaf", NewtonLeaf())
+
+    def start(self, targets: Targets, pool: _core.Pool, reducer: Reducer) -> F64:
+        """Best constant, as the function says or by Newton's method."""
+        del pool, reducer
+        find = getattr(self._function, "start", None)
+        if find is None:
+            find = LossFunction.start.__get__(self._function)
+        return np.array([float(find(targets.y, targets.weights.as_floats()))])
+
+    def derivatives(self, scores: F64, targets: Targets, pool: _core.Pool) -> Derivatives:
+        """Ask the function, and check what it says."""
+        del pool
+        y, score = targets.y, scores[0]
+        gradient = self._asked("gradient", y, score)
+        curvature = self._asked("curvature", y, score)
+        if curvature.min(initial=0.0) < 0.0:
+            raise ValueError(f"{self._function!r}.curvature returned {curvature.min():g}; it must not be < 0")
+        return Derivatives(
+            -gradient[None], curvature[None], targets.weights.mean(self._asked("value", y, score))
+        )
+
+    def check_target(self, y: F64, name: str) -> None:
+        """Let the function refuse targets."""
+        refuse = getattr(self._function, "check_target", None)
+        if refuse is not None:
+            refuse(y, name)
+
+    def predict(self, scores: F64) -> F64:
+        """Let the function translate scores."""
+        translate = getattr(self._function, "predict", None)
+        return scores[0] if translate is None else np.asarray(translate(scores[0]), dtype=np.float64)
+
+    def _asked(self, verb: str, y: F64, score: F64) -> F64:
+        with np.errstate(over="ignore", invalid="ignore"):
+            answer = np.asarray(getattr(self._function, verb)(y, score), dtype=np.float64)
+        if answer.shape != y.shape:
+            raise ValueError(
+                f"{self._function!r}.{verb} returned shape {answer.shape}; it must be {y.shape}, one per row"
+            )
+        if verb != "value" and not np.isfinite(answer).all():
+            raise ValueError(
+                f"{self._function!r}.{verb} returned NaN or infinity; check the loss, or lower learning_rate"
+            )
+        return answer
+
+
+def weighted_quantile(values: F64, weight: F64, share: float) -> float:
+    """Value below which `share` of the weight lies; halfway between two where it is exactly that."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[order])
+    wanted = share * below[-1]
+    k = int(np.searchsorted(below, wanted))
+    positive: I64 = np.flatnonzero(weight[order][k + 1 :] > 0)
+    if below[k] == wanted and positive.shape[0]:
+        after = order[k + 1 + positive[0]]
+        return float(values[order[k]] / 2 + values[after] / 2)
+    return float(values[order[k]])
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)

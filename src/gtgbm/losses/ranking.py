@@ -1,0 +1,133 @@
+"""Losses of pairs of documents, for ranking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.arrays import F64
+from gtgbm.losses.base import Derivatives, NewtonLeaf, Targets
+from gtgbm.queries import Queries
+from gtgbm.reducer import Reducer
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What of a loss does not change while scores do."""
+
+    gain: F64
+    weight: F64
+    discount: F64
+
+
+class RankingLoss:
+    """Logistic loss of pairs of documents.
+
+    Parameters
+    ----------
+    by_ndcg : bool
+        LambdaMART: pairs weigh as much as NDCG would change if they changed places. Else all pairs of a query
+        weigh the same, and the pairs of every query together as much as it has documents.
+    truncation : int
+        With `by_ndcg`, only pairs with a document among the first so many count.
+    """
+
+    n_scores = 1
+    leaf = NewtonLeaf()
+
+    def __init__(self, by_ndcg: bool, truncation: int) -> None:
+        self._by_ndcg = by_ndcg
+        self._truncation = truncation
+        self._facts: list[tuple[Targets, _Facts]] = []
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Not what was learnt about a fit's targets.
+        return RankingLoss, (self._by_ndcg, self._truncation)
+
+    def start(self, targets: Targets, pool: _core.Pool, reducer: Reducer) -> F64:
+        """0: only differences count."""
+        del targets, pool, reducer
+        return np.zeros(1)
+
+    def derivatives(self, scores: F64, targets: Targets, pool: _core.Pool) -> Derivatives:
+        """Sum over pairs; the mean loss is that of a query."""
+        assert targets.queries is not None
+        facts = self._facts_of(targets)
+        residuals, curvatures = np.empty_like(scores), np.empty_like(scores)
+        total = _core.rank_residuals(
+            pool,
+            targets.queries.rows,
+            targets.queries.begin,
+            targets.y,
+            facts.gain,
+            facts.weight,
+            facts.discount,
+            scores[0],
+            self._truncation if self._by_ndcg else facts.discount.shape[0],
+            self._by_ndcg,
+            residuals[0],
+            curvatures[0],
+        )
+        return Derivatives(residuals, curvatures, total / len(targets.queries))
+
+    def predict(self, scores: F64) -> F64:
+        """Return the score itself: documents are sorted by it."""
+        score: F64 = scores[0]
+        return score
+
+    def _facts_of(self, targets: Targets) -> _Facts:
+        for known, facts in self._facts:
+            if known is targets:
+                return facts
+        assert targets.queries is not None
+        gain, discount = dcg_gains(targets.y), discounts(targets.queries)
+        if self._by_ndcg:
+            ideal = ideal_dcg(targets.queries, gain)
+            weight = np.where(ideal > 0.0, 1.0 / np.where(ideal > 0.0, ideal, 1.0), 0.0)
+        else:
+            pairs = _unequal_pairs(targets.queries, targets.y)
+            weight = targets.queries.sizes / np.maximum(pairs, 1.0)
+        facts = _Facts(gain, weight, discount)
+        self._facts.append((targets, facts))
+        return facts
+
+
+def dcg_gains(relevance: F64) -> F64:
+    """NDCG's gain of documents: 2 ** relevance - 1."""
+    return np.exp2(relevance) - 1.0
+
+
+def discounts(queries: Queries) -> F64:
+    """NDCG's discount of each place, as many as the longest query has."""
+    return np.asarray(1.0 / np.log2(2.0 + np.arange(int(queries.sizes.max(initial=1)))))
+
+
+def ideal_dcg(queries: Queries, gain: F64, k: int | None = None) -> F64:
+    """DCG of each query's best order, over the first k places."""
+    return dcg(queries, gain, gain, k)
+
+
+def dcg(queries: Queries, gain: F64, score: F64, k: int | None = None) -> F64:
+    """DCG of each query's documents, sorted by score, over the first k places."""
+    rows, place = queries.ranked(score)
+    counts = np.ones(place.shape[0]) if k is None else (place < k).astype(np.float64)
+    parts = gain[rows] * discounts(queries)[place] * counts
+    return _sum_of_queries(queries, parts)
+
+
+def _sum_of_queries(queries: Queries, values: F64) -> F64:
+    return np.bincount(queries.number, weights=values, minlength=len(queries)).astype(np.float64)
+
+
+def _unequal_pairs(queries: Queries, relevance: F64) -> F64:
+    """Count the pairs of each query that differ in relevance."""
+    size = queries.sizes.astype(np.float64)
+    same = np.zeros(len(queries))
+    for level in np.unique(relevance):
+        is_level = (relevance[queries.rows] == level).astype(np.float64)
+        count = _sum_of_queries(queries, is_level)
+        same += count * (count - 1.0) / 2.0
+    return np.asarray(size * (size - 1.0) / 2.0 - same)

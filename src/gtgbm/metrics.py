@@ -1,0 +1,207 @@
+"""Metrics of predictions, with weights and queries.
+
+Every metric takes ``(y, prediction, weight=None, qid=None)``: targets, predictions and weights of shape (n,),
+and for the metrics of rankings the query of each row. ``METRICS`` has them by name; a number after ``@``, as
+in ``"ndcg@10"``, says how many places count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gtgbm.arrays import F64, I64
+from gtgbm.losses.ranking import dcg, dcg_gains, ideal_dcg
+from gtgbm.queries import Queries
+
+_TINY = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric that training can follow.
+
+    Attributes
+    ----------
+    name : str
+    compute : callable
+        ``compute(y, prediction, weight, queries)``, where `weight` is an array.
+    greater_is_better : bool
+    is_of_queries : bool
+        Whether it needs queries.
+    """
+
+    name: str
+    compute: Callable[[F64, F64, F64, Any], float]
+    greater_is_better: bool
+    is_of_queries: bool = False
+
+    def __call__(self, y: Any, prediction: Any, weight: Any = None, qid: Any = None) -> float:
+        """Compute the metric of plain arrays."""
+        y, prediction = np.asarray(y, dtype=np.float64), np.asarray(prediction, dtype=np.float64)
+        weight = np.ones(y.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
+        if not y.shape[0] == prediction.shape[0] == weight.shape[0]:
+            raise ValueError(
+                f"y has {y.shape[0]} values, prediction {prediction.shape[0]}, weight {weight.shape[0]}; "
+                "they must match"
+            )
+        if self.is_of_queries and qid is None:
+            raise ValueError(f"metric {self.name!r} needs qid, the query of each row")
+        queries = None if qid is None else Queries.of(np.asarray(qid))
+        return self.compute(y, prediction, weight, queries)
+
+
+def auc(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
+    """Area under the ROC curve of targets 0 and 1; NaN if there is one class only."""
+    del queries
+    order, tie_end = _by_falling(prediction)
+    positive = np.cumsum((y * weight)[order])[tie_end]
+    negative = np.cumsum(((1.0 - y) * weight)[order])[tie_end]
+    if positive[-1] <= 0.0 or negative[-1] <= 0.0:
+        return float("nan")
+    x, height = np.concatenate([[0.0], negative]), np.concatenate([[0.0], positive])
+    return float(np.sum(np.diff(x) * (height[1:] + height[:-1])) / 2.0 / (positive[-1] * negative[-1]))
+
+
+def average_precision(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
+    """Area under the precision-recall curve, as steps; NaN without positive targets."""
+    del queries
+    order, tie_end = _by_falling(prediction)
+    positive = np.cumsum((y * weight)[order])[tie_end]
+    every = np.cumsum(weight[order])[tie_end]
+    if positive[-1] <= 0.0:
+        return float("nan")
+    recall = np.diff(positive, prepend=0.0) / positive[-1]
+    return float(np.sum(recall * positive / np.where(every > 0.0, every, 1.0)))
+
+
+def log_loss(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
+    """Mean of -log(probability of the true class); predictions (n,) or (n, classes)."""
+    del queries
+    if prediction.ndim == 1:
+        p = np.where(y > 0.5, prediction, 1.0 - prediction)
+    else:
+        p = prediction[np.arange(y.shape[0]), y.astype(np.int64)] / prediction.sum(axis=1)
+    return float(np.average(-np.log(np.clip(p, _TINY, 1.0)), weights=weight))
+
+
+def accuracy(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
+    """Share of rows whose most probable class is the true one."""
+    del queries
+    chosen = np.argmax(prediction, axis=1) if prediction.ndim == 2 else (prediction > 0.5).astype(np.int64)
+    return float(np.average(chosen == y, weights=weight))
+
+
+def rmse(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
+    """Root of the mean squared error."""
+    del queries
+    return float(np.sqrt(np.average((y - prediction) ** 2, weights=weight)))
+
+
+def mae(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
+    """Mean absolute error."""
+    del queries
+    return float(np.average(np.abs(y - prediction), weights=weight))
+
+
+def r2(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
+    """Share of the variance explained; NaN for constant targets."""
+    del queries
+    spread = np.average((y - np.average(y, weights=weight)) ** 2, weights=weight)
+    return (
+        float(1.0 - np.average((y - prediction) ** 2, weights=weight) / spread)
+        if spread > 0
+        else float("nan")
+    )
+
+
+def poisson_deviance(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
+    """Mean Poisson deviance of predicted means."""
+    del queries
+    mean = np.maximum(prediction, _TINY)
+    logs = np.where(y > 0.0, y * np.log(np.where(y > 0.0, y, 1.0) / mean), 0.0)
+    return float(np.average(2.0 * (logs - y + mean), weights=weight))
+
+
+def ndcg(y: F64, prediction: F64, weight: F64, queries: Any = None, k: int | None = None) -> float:
+    """Mean NDCG of queries, gains 2**relevance - 1; queries without a relevant document are left out."""
+    gain = dcg_gains(y)
+    ideal = ideal_dcg(queries, gain, k)
+    counted = ideal > 0.0
+    found = dcg(queries, gain, prediction, k)[counted] / ideal[counted]
+    return _mean_of_queries(found, queries, weight, counted)
+
+
+def mrr(y: F64, prediction: F64, weight: F64, queries: Any = None, k: int | None = None) -> float:
+    """Mean of 1 / place of the first relevant document; 0 if none is among the first k or at all."""
+    rows, place = queries.ranked(prediction)
+    hit = y[rows] > 0.0 if k is None else (y[rows] > 0.0) & (place < k)
+    found = np.zeros(len(queries))
+    np.maximum.at(found, queries.number[hit], 1.0 / (1.0 + place[hit]))
+    return _mean_of_queries(found, queries, weight, np.ones(len(queries), dtype=np.bool_))
+
+
+def precision(y: F64, prediction: F64, weight: F64, queries: Any = None, k: int | None = None) -> float:
+    """Mean share of relevant documents among the first k of a query, or all of a shorter one."""
+    rows, place = queries.ranked(prediction)
+    first = np.ones(place.shape[0], dtype=np.bool_) if k is None else place < k
+    hits = np.bincount(queries.number, weights=(y[rows] > 0.0) & first, minlength=len(queries))
+    counts = np.bincount(queries.number, weights=first, minlength=len(queries))
+    return _mean_of_queries(hits / counts, queries, weight, np.ones(len(queries), dtype=np.bool_))
+
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("auc", auc, True),
+        Metric("average_precision", average_precision, True),
+        Metric("log_loss", log_loss, False),
+        Metric("accuracy", accuracy, True),
+        Metric("rmse", rmse, False),
+        Metric("mae", mae, False),
+        Metric("r2", r2, True),
+        Metric("poisson_deviance", poisson_deviance, False),
+        Metric("ndcg", ndcg, True, is_of_queries=True),
+        Metric("mrr", mrr, True, is_of_queries=True),
+        Metric("precision", precision, True, is_of_queries=True),
+    )
+}
+
+
+def metric_of(name: str) -> Metric:
+    """Return the metric of a name such as "auc" or "ndcg@10"."""
+    base, at, places = name.partition("@")
+    metric = METRICS.get(base)
+    is_right = metric is not None and (
+        not at or (metric.is_of_queries and places.isdigit() and int(places) > 0)
+    )
+    if metric is None or not is_right:
+        of_queries = [known for known, one in METRICS.items() if one.is_of_queries]
+        raise ValueError(
+            f"metric {name!r} is unknown: give one of {', '.join(METRICS)}; places as in 'ndcg@10' go with "
+            f"{', '.join(of_queries)}"
+        )
+    if not at:
+        return metric
+    k, compute = int(places), metric.compute
+
+    def at_k(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
+        return compute(y, prediction, weight, queries, k)  # type: ignore[call-arg]
+
+    return Metric(name, at_k, metric.greater_is_better, is_of_queries=True)
+
+
+def _by_falling(prediction: F64) -> tuple[I64, I64]:
+    """Rows by falling prediction, and the last position of each group of equal ones."""
+    order = np.argsort(-prediction, kind="stable")
+    ranked = prediction[order]
+    return order, np.concatenate([np.flatnonzero(np.diff(ranked)), [ranked.shape[0] - 1]])
+
+
+def _mean_of_queries(values: F64, queries: Queries, weight: F64, counted: Any) -> float:
+    """Mean over queries, each weighing as much as its first row."""
+    of_query = weight[queries.rows[queries.begin[:-1]]][counted]
+    return float(np.average(values, weights=of_query)) if of_query.sum() > 0.0 else float("nan")
