@@ -54,12 +54,24 @@ class BestThreshold {
           n_(static_cast<double>(rows_)),
           g_(static_cast<double>(format.gradient(total))) {}
 
-    void offer(int64_t left, int32_t bin, MissingSide side) {
+    void offer(int64_t left, int32_t bin, MissingSide side) { offer_with(left, bin, side, direction_); }
+    void offer_freely(int64_t left, int32_t bin, MissingSide side) { offer_with(left, bin, side, 0.0); }
+
+    bool too_small() const { return rows_ < 2 * min_leaf_; }
+
+    // SSE(node) - SSE(left) - SSE(right) = (G_left n - G n_left)^2 / (n n_left n_right)
+    Split split() const {
+        if (bin_ < 0) return {};
+        return {best_numerator_ / best_denominator_ / n_, bin_, side_, left_};
+    }
+
+  private:
+    void offer_with(int64_t left, int32_t bin, MissingSide side, double direction) {
         const int64_t rows_left = format_.count(left);
         if (rows_left < min_leaf_ || rows_ - rows_left < min_leaf_) return;
         const double n_left = static_cast<double>(rows_left);
         const double d = static_cast<double>(format_.gradient(left)) * n_ - g_ * n_left;
-        if (d * direction_ > 0.0) return;
+        if (d * direction > 0.0) return;
         const double numerator = d * d;
         const double denominator = n_left * (n_ - n_left);
         if (numerator * best_denominator_ > best_numerator_ * denominator) {
@@ -71,15 +83,6 @@ class BestThreshold {
         }
     }
 
-    bool too_small() const { return rows_ < 2 * min_leaf_; }
-
-    // SSE(node) - SSE(left) - SSE(right) = (G_left n - G n_left)^2 / (n n_left n_right)
-    Split split() const {
-        if (bin_ < 0) return {};
-        return {best_numerator_ / best_denominator_ / n_, bin_, side_, left_};
-    }
-
-  private:
     CellFormat format_;
     int64_t min_leaf_;
     double direction_;
@@ -110,7 +113,9 @@ inline Split best_split(const int64_t* cells, int n_bins, int64_t total, CellFor
     }
     const int64_t missing = total - sum;
     const MissingSide side = missing != 0 ? kMissingRight : kMissingUnseen;
-    for (int k = 0; k < occupied; ++k) best.offer(below[k], bin[k], side);
+    for (int k = 0; k + 1 < occupied; ++k) best.offer(below[k], bin[k], side);
+    // Values against missing ones: no direction is asked of that.
+    if (occupied > 0) best.offer_freely(below[occupied - 1], bin[occupied - 1], side);
     if (missing != 0)
         for (int k = 0; k + 1 < occupied; ++k) best.offer(below[k] + missing, bin[k], kMissingLeft);
     return best.split();

@@ -186,6 +186,7 @@ void leaf_quantiles(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_
                     Array<const int64_t, 1> weights, double share, Array<double, 1> out) {
     require_leaves(rows, begin, end, values.shape(0));
     require(out.shape(0) == begin.shape(0), "leaf_quantiles: out must have one entry per leaf");
+    require(0.0 <= share && share <= 1.0, "leaf_quantiles: share must be in [0, 1]");
     const Weights weight(weights, values.shape(0));
     pool.run(static_cast<int64_t>(begin.shape(0)), static_cast<int64_t>(rows.shape(0)) * 20,
              [&](int64_t leaf, int) {
@@ -205,7 +206,8 @@ void leaf_quantiles(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_
                      if (static_cast<double>(below) < wanted) continue;
                      // Rows of the same value may be one of weight 2 or two of weight 1.
                      const bool between = static_cast<double>(below) == wanted && k + 1 < sorted.size();
-                     quantile = between ? sorted[k].first / 2 + sorted[k + 1].first / 2 : sorted[k].first;
+                     quantile = sorted[k].first;
+                     if (between) quantile += (sorted[k + 1].first - sorted[k].first) / 2;
                      break;
                  }
                  out.data()[leaf] = quantile;

@@ -13,7 +13,7 @@ namespace {
 // One query, its documents by falling score; buffers live as long as a worker.
 class Query {
   public:
-    // Ties keep the order of the table.
+    // Ties keep their order.
     void sort(const int64_t* rows, int64_t n, const double* relevance, const double* gain,
               const double* scores) {
         order_.assign(rows, rows + n);

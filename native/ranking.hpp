@@ -9,8 +9,9 @@ namespace gtgbm {
 // different relevance, the more relevant one should have the higher score. Query q has rows[begin[q] ..
 // begin[q + 1]), in whatever order. Returns the sum over all pairs of their losses.
 //
-// by_ndcg: LambdaMART. A pair weighs as much as NDCG would change if its documents changed places; only pairs
-// with one document among the first `truncation` count; gain and inverse_ideal (1 / DCG of the best order, by
+// Only pairs with a document among the first `truncation` count, sorted by score and then by `rows`.
+// by_ndcg: LambdaMART. A pair weighs as much as NDCG would change if its documents changed places; gain and
+// inverse_ideal (1 / DCG of the best order, by
 // query) are NDCG's. Else all pairs of a query weigh the same, weight[q].
 double rank_residuals(Pool& pool, Array<const int64_t, 1> rows, Array<const int64_t, 1> begin,  // in
                       Array<const double, 1> relevance, Array<const double, 1> gain,            // in, by row

@@ -7,11 +7,27 @@ output and returns a changed copy.
 from __future__ import annotations
 
 import itertools
+import math
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gtgbm.arrays import CATEGORICAL, CELLS, F64, I8, I16, I32, I64, LANES, U8, U16, Bool, Table
+from gtgbm.arrays import (
+    CATEGORICAL,
+    CELLS,
+    F64,
+    FALLING,
+    I8,
+    I16,
+    I32,
+    I64,
+    LANES,
+    RISING,
+    U8,
+    U16,
+    Bool,
+    Table,
+)
 from gtgbm.group_tests import GroupTree
 
 MISSING = CELLS - 1
@@ -66,22 +82,55 @@ def fixed_point(values: F64, scale: float) -> I64:
     return np.rint(values * scale).astype(np.int64)
 
 
-def fixed_point_sum(values: F64, scale: float) -> int:
-    """Exact sum of rounded values."""
-    return sum(fixed_point(values, scale).tolist())
+def exponentials(values: F64) -> F64:
+    """Exponentials; what is too small or too large for the kernel is 0 or infinite."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.where(values <= -690.0, 0.0, np.where(values >= 690.0, np.inf, np.exp(values)))
 
 
-def pack_cells(residuals: F64, centre: float, scale: float, count_bits: int) -> tuple[I64, int, int]:
-    """Cells, their sum, and the sum of squared fixed-point residuals."""
-    q = fixed_point(residuals - centre, scale)
-    cells = q * 2**count_bits + 1
-    return cells, sum(cells.tolist()), sum(v * v for v in q.tolist())
+def each_weight(weights: I64, n: int) -> I64:
+    """Weights of n rows: 1 where none are given."""
+    return weights if weights.shape[0] else np.ones(n, dtype=np.int64)
 
 
-def leaf_sums(rows: I32, begin: I64, end: I64, values: F64, scale: float) -> I64:
-    """Exact sums of rounded values over the rows of each leaf."""
-    ranges = zip(begin.tolist(), end.tolist(), strict=True)
-    return np.array([fixed_point_sum(values[rows[b:e]], scale) for b, e in ranges], dtype=np.int64)
+def fixed_point_sum(values: F64, weights: I64, scale: float) -> int:
+    """Exact weighted sum of rounded values."""
+    weights = each_weight(weights, values.shape[0])
+    return sum(q * w for q, w in zip(fixed_point(values, scale).tolist(), weights.tolist(), strict=True))
+
+
+def pack_cells(
+    residuals: F64, weights: I64, centre: float, scale: float, count_bits: int
+) -> tuple[I64, int, int]:
+    """Cells, their sum, and the weighted sum of squared fixed-point residuals."""
+    q, weights = fixed_point(residuals - centre, scale), each_weight(weights, residuals.shape[0])
+    cells = (q * 2**count_bits + 1) * weights
+    squares = (v * v * w for v, w in zip(q.tolist(), weights.tolist(), strict=True))
+    return cells, sum(cells.tolist()), sum(squares)
+
+
+def leaf_sums(rows: I32, begin: I64, end: I64, values: F64, weights: I64, scale: float) -> I64:
+    """Exact weighted sums of rounded values over the rows of each leaf."""
+    weights = each_weight(weights, values.shape[0])
+    leaves = [rows[b:e] for b, e in zip(begin.tolist(), end.tolist(), strict=True)]
+    sums = [fixed_point_sum(values[leaf], weights[leaf], scale) for leaf in leaves]
+    return np.array(sums, dtype=np.int64)
+
+
+def leaf_quantiles(rows: I32, begin: I64, end: I64, values: F64, weights: I64, share: float) -> F64:
+    """Value below which a share of each leaf's weight lies; 0 where a leaf weighs nothing."""
+    weights, quantiles = each_weight(weights, values.shape[0]), np.zeros(begin.shape[0])
+    for leaf, (b, e) in enumerate(zip(begin.tolist(), end.tolist(), strict=True)):
+        inside = rows[b:e][weights[rows[b:e]] > 0]
+        if inside.shape[0] == 0:
+            continue
+        inside = inside[np.argsort(values[inside], kind="stable")]
+        found, up_to = values[inside], np.cumsum(weights[inside])
+        wanted = share * float(up_to[-1])
+        k = int(np.flatnonzero(up_to >= wanted)[0])
+        ends_here = up_to[k] == wanted and k + 1 < inside.shape[0]
+        quantiles[leaf] = found[k] / 2 + found[k + 1] / 2 if ends_here else found[k]
+    return quantiles
 
 
 def add_to_leaves(rows: I32, begin: I64, end: I64, step: F64, scores: F64) -> F64:
@@ -90,6 +139,48 @@ def add_to_leaves(rows: I32, begin: I64, end: I64, step: F64, scores: F64) -> F6
     for b, e, s in zip(begin.tolist(), end.tolist(), step.tolist(), strict=True):
         scores[rows[b:e]] += s
     return scores
+
+
+# --- ranking ---
+
+
+def rank_residuals(
+    rows: I64,
+    begin: I64,
+    relevance: F64,
+    gain: F64,
+    weight: F64,
+    discount: F64,
+    scores: F64,
+    truncation: int,
+    by_ndcg: bool,
+) -> tuple[F64, F64, float]:
+    """Residuals and curvatures of rows, and the loss: pair by pair, documents by falling score."""
+    residuals, curvatures, losses = np.zeros_like(scores), np.zeros_like(scores), 0.0
+    for q, query_weight in enumerate(weight.tolist()):
+        documents = rows[begin[q] : begin[q + 1]]
+        ranked: list[int] = sorted(documents.tolist(), key=lambda row: -float(scores[row]))
+        differ = np.unique(scores[documents]).shape[0] > 1
+        pull = loss = 0.0
+        for (i, first), (j, second) in itertools.combinations(enumerate(ranked), 2):
+            if i >= truncation or relevance[first] == relevance[second]:
+                continue
+            better, worse = (first, second) if relevance[first] > relevance[second] else (second, first)
+            ahead, w = float(scores[better] - scores[worse]), query_weight
+            if by_ndcg:
+                w *= abs(float(gain[first] - gain[second])) * abs(float(discount[i] - discount[j]))
+                w /= 0.01 + abs(ahead) if differ else 1.0
+            wrong, right = (math.exp(-float(np.logaddexp(0.0, side))) for side in (ahead, -ahead))
+            residuals[better] += w * wrong
+            residuals[worse] -= w * wrong
+            curvatures[[better, worse]] += w * wrong * right
+            pull += 2.0 * w * wrong
+            loss += w * float(np.logaddexp(0.0, -ahead))
+        factor = math.log2(1.0 + pull) / pull if by_ndcg and pull > 0.0 else 1.0
+        residuals[documents] *= factor
+        curvatures[documents] *= factor
+        losses += loss * factor
+    return residuals, curvatures, losses
 
 
 # --- histograms ---
@@ -158,10 +249,19 @@ def gain_of(cells: I64, split: tuple[int, int], total: int, count_bits: int) -> 
     return d * d / (n_left * (n - n_left)) / n
 
 
-def best_split(cells: I64, total: int, count_bits: int, min_leaf: int) -> Split:
+def direction_of(use: int) -> int:
+    """1 where the mean must not fall from left to right, -1 where it must not rise, 0 where it may."""
+    if use & RISING:
+        return 1
+    return -1 if use & FALLING else 0
+
+
+def best_split(cells: I64, total: int, count_bits: int, min_leaf: int, direction: int = 0) -> Split:
     """Best of all bins: first with missing values on the right, then on the left; equals keep the first.
 
-    Python's integers do not round, so equal splits are really equal.
+    Splits against the direction do not count, except values against missing ones; nor do bins without rows:
+    what they would separate, the bin before them does. Python's integers do not round, so equal splits are
+    really equal.
     """
     n = total & ((1 << count_bits) - 1)
     best, best_fraction = Split(-np.inf, -1, UNSEEN), (0, 1)
@@ -171,11 +271,12 @@ def best_split(cells: I64, total: int, count_bits: int, min_leaf: int) -> Split:
         for b, cell in enumerate(cells.tolist()):
             left += cell
             n_left = left & ((1 << count_bits) - 1)
-            if min(n_left, n - n_left) < max(min_leaf, 1):
+            if cell == 0 or min(n_left, n - n_left) < max(min_leaf, 1):
                 continue
             d = (left >> count_bits) * n - (total >> count_bits) * n_left
             fraction = d * d, n_left * (n - n_left)
-            if fraction[0] * best_fraction[1] > best_fraction[0] * fraction[1]:
+            allowed = d * direction <= 0 or left + missing == total
+            if allowed and fraction[0] * best_fraction[1] > best_fraction[0] * fraction[1]:
                 best, best_fraction = Split(fraction[0] / fraction[1] / n, b, side), fraction
     return best
 
@@ -219,18 +320,21 @@ def offered(cells: list[int], total: int, category_use: list[int] | None, use: i
     return right + [(left + missing, b, LEFT) for left, b, _ in right]
 
 
-def first_best(offers: list[Offer], total: int, count_bits: int, min_leaf: int) -> Found:
+def first_best(offers: list[Offer], total: int, count_bits: int, min_leaf: int, direction: int = 0) -> Found:
     """First of the best splits, in doubles and in the kernel's order of operations: equal to the bit."""
     mask = (1 << count_bits) - 1
     n, g = float(total & mask), float(total >> count_bits)
     best, top, bottom = Found(), 0.0, 1.0
+    # All values against the missing ones, which are neither above nor below them.
+    free = max((bin for _, bin, side in offers if side == RIGHT), default=-1)
     for left, bin, side in offers:
         n_left = float(left & mask)
         if min(n_left, n - n_left) < min_leaf:
             continue
         d = float(left >> count_bits) * n - g * n_left
         numerator, denominator = d * d, n_left * (n - n_left)
-        if numerator * bottom > top * denominator:
+        allowed = d * direction <= 0.0 or (side == RIGHT and bin == free)
+        if allowed and numerator * bottom > top * denominator:
             top, bottom = numerator, denominator
             best = Found(top / bottom / n, -1, bin, side, left)
     return best
@@ -241,11 +345,12 @@ def scan_columns(hist: I64, columns: Columns, use: int, total: int, count_bits: 
     best = Found()
     for c, column_use in enumerate(columns.use.tolist()):
         is_category = column_use == CATEGORICAL
-        if column_use != use and not is_category:
+        if column_use & ~(RISING | FALLING) != use and not is_category:
             continue
         uses = columns.category_use[columns.category_row[c]].tolist() if is_category else None
         cells = hist[c, : max(int(columns.n_bins[c]), 0)].tolist()
-        found = first_best(offered(cells, total, uses, use), total, count_bits, min_leaf)
+        offers, direction = offered(cells, total, uses, use), direction_of(column_use)
+        found = first_best(offers, total, count_bits, min_leaf, direction)
         if found.gain > best.gain:
             best = found._replace(column=c)
     return best
@@ -276,9 +381,14 @@ def partition_rows(
 
 
 def node_sums(rows: I32, cells: I64, begin: I64, end: I64, count_bits: int) -> list[tuple[int, int]]:
-    """Cell sum and sum of squared gradients of row ranges."""
-    nodes = [cells[rows[b:e]] for b, e in zip(begin.tolist(), end.tolist(), strict=True)]
-    return [(sum(c.tolist()), sum(q * q for q in (c >> count_bits).tolist())) for c in nodes]
+    """Cell sum and weighted sum of squared gradients of row ranges."""
+    sums = []
+    for b, e in zip(begin.tolist(), end.tolist(), strict=True):
+        node = cells[rows[b:e]].tolist()
+        weights = [cell & ((1 << count_bits) - 1) for cell in node]
+        gradients = [(cell >> count_bits) // max(w, 1) for cell, w in zip(node, weights, strict=True)]
+        sums.append((sum(node), sum(q * q * w for q, w in zip(gradients, weights, strict=True))))
+    return sums
 
 
 def sampled_rows(

@@ -55,7 +55,7 @@ LAYERS: list[tuple[str, ...]] = [
         "candidates",
         "group_search",
     ),
-    ("growing", "leaf_values", "monotone", "evaluation"),
+    ("growing", "leaf_values", "monotone", "newton", "evaluation"),
     ("boosting", "search_choice", "training", "progress"),
     (
         "estimators",

@@ -1,4 +1,4 @@
-"""Residuals, fixed point and leaf sums against their twins."""
+"""What is computed row by row, against its twins; sums over rows are in test_kernels_weights.py."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from gtgbm.arrays import F64
 from tests import reference
 from tests.strategies import Nodes, assert_refused, level_rows, nodes_of, pools, seeds
 
-values_of_any_size = st.lists(st.floats(-1e6, 1e6), max_size=60).map(lambda v: np.array(v, dtype=np.float64))
-scales = st.integers(-10, 30).map(lambda exponent: 2.0**exponent)
 block_sizes = st.sampled_from([1, 8191, 8192, 8193, 20_000])  # blocks of rows have 8,192
 leaves = level_rows.flatmap(lambda n: st.tuples(st.just(n), nodes_of(n)))
+BAD_LEAVES: dict[str, dict[int, object]] = {
+    "one end": {3: np.array([2])},
+    "before": {2: np.array([-1, 2])},
+    "beyond": {3: np.array([2, 4])},
+    "backwards": {2: np.array([0, 3]), 3: np.array([2, 2])},
+}
 
 
 def logistic(pool: _core.Pool, scores: F64, y: F64) -> tuple[F64, F64, float]:
@@ -49,15 +53,30 @@ def test_loss_is_the_same_for_every_pool() -> None:
     assert len({logistic(_core.Pool(size), scores, y)[2] for size in (1, 2, 3)}) == 1
 
 
-@given(pools, values_of_any_size, scales)
-def test_fixed_point_sum(pool: _core.Pool, values: F64, scale: float) -> None:
-    assert _core.fixed_point_sum(pool, values, scale) == reference.fixed_point_sum(values, scale)
+@given(pools, st.lists(st.floats(), max_size=60), block_sizes, seeds)
+def test_exponentials(pool: _core.Pool, some: list[float], n: int, seed: int) -> None:
+    many = np.random.default_rng(seed).uniform(-700.0, 700.0, n)
+    values, out = np.concatenate([some, many]), np.full(len(some) + n, 77.0)
+    _core.exponentials(pool, values, out)
+    # Both are right to about an ulp of 2.2e-16, not to the bit.
+    np.testing.assert_allclose(out, reference.exponentials(values), rtol=1e-15, atol=0.0)
 
 
-@given(pools, block_sizes, seeds, scales)
-def test_fixed_point_sum_of_many(pool: _core.Pool, n: int, seed: int, scale: float) -> None:
-    values = np.random.default_rng(seed).normal(size=n)
-    assert _core.fixed_point_sum(pool, values, scale) == reference.fixed_point_sum(values, scale)
+def test_exponentials_at_the_ends() -> None:
+    inside = np.nextafter(690.0, 0.0)
+    values = np.array([-np.inf, -1e308, -690.0, -inside, -0.0, 0.0, inside, 690.0, 1e308, np.inf, np.nan])
+    out = np.empty_like(values)
+    _core.exponentials(_core.Pool(1), values, out)
+    expected = [0.0, 0.0, 0.0, np.exp(-inside), 1.0, 1.0, np.exp(inside), np.inf, np.inf, np.inf, np.nan]
+    np.testing.assert_allclose(out, expected, rtol=1e-15, atol=0.0)
+
+
+def test_exponentials_are_the_same_for_every_pool() -> None:
+    values = np.random.default_rng(0).uniform(-700.0, 700.0, 100_000)
+    found = np.empty((3, values.shape[0]))
+    for size in (1, 2, 3):
+        _core.exponentials(_core.Pool(size), values, found[size - 1])
+    np.testing.assert_array_equal(found[1:], found[:2])
 
 
 @given(pools, st.lists(st.floats(allow_nan=False), min_size=1, max_size=60), block_sizes, seeds)
@@ -69,35 +88,6 @@ def test_min_max(pool: _core.Pool, some: list[float], n: int, seed: int) -> None
 def test_nothing_has_no_least_value() -> None:
     with pytest.raises(ValueError, match="no values"):
         _core.min_max(_core.Pool(1), np.empty(0))
-
-
-@given(
-    pools, seeds, st.one_of(st.integers(0, 60), block_sizes), st.floats(-9.0, 9.0), st.integers(1, 28),
-    st.integers(15, 17),
-)  # fmt: skip
-def test_pack_cells(
-    pool: _core.Pool, seed: int, n: int, centre: float, gradient_bits: int, count_bits: int
-) -> None:
-    residuals = centre + np.random.default_rng(seed).uniform(-1.0, 1.0, n)
-    cells, scale = np.full(n, 77, dtype=np.int64), 2.0**gradient_bits
-    total, high, low = _core.pack_cells(pool, residuals, centre, scale, count_bits, cells)
-    expected, expected_total, squares = reference.pack_cells(residuals, centre, scale, count_bits)
-    np.testing.assert_array_equal(cells, expected)
-    assert total == expected_total
-    assert (high << 32) + low == squares
-    # A sum of cells gives back the sum of gradients and the number of rows.
-    assert total >> count_bits == reference.fixed_point_sum(residuals - centre, scale)
-    assert total & ((1 << count_bits) - 1) == n
-
-
-@given(pools, leaves, seeds, scales)
-def test_leaf_sums(pool: _core.Pool, drawn: tuple[int, Nodes], seed: int, scale: float) -> None:
-    n, nodes = drawn
-    values = np.random.default_rng(seed).normal(size=n)
-    out = np.full(nodes.begin.shape[0], 77, dtype=np.int64)
-    _core.leaf_sums(pool, nodes.rows, nodes.begin, nodes.end, values, scale, out)
-    expected = reference.leaf_sums(nodes.rows, nodes.begin, nodes.end, values, scale)
-    np.testing.assert_array_equal(out, expected)
 
 
 @given(pools, leaves, seeds)
@@ -114,28 +104,30 @@ def test_wrong_shapes_are_refused() -> None:
     pool, three, two = _core.Pool(2), np.zeros(3), np.zeros(2)
     lengths = {f"array {k}": {k: two} for k in range(1, 5)}
     assert_refused(_core.logistic_residuals, (pool, three, three, three.copy(), three.copy()), lengths)
-    cells, rows = np.zeros(3, np.int64), np.arange(3, dtype=np.int32)
+    assert_refused(_core.exponentials, (pool, three, three.copy()), {"out": {2: two}})
+    rows, begin, end = np.arange(3, dtype=np.int32), np.array([0, 2]), np.array([2, 3])
+    steps = {"scores": {5: two.copy()}, "step": {4: three}}
+    assert_refused(_core.add_to_leaves, (pool, rows, begin, end, two, three), {**BAD_LEAVES, **steps})
+
+
+def test_wrong_weights_are_refused() -> None:
+    pool, i64, three, two = _core.Pool(2), np.int64, np.zeros(3), np.zeros(2)
+    few, weights, cells = np.ones(2, i64), np.ones(3, i64), np.zeros(3, i64)
+    assert_refused(_core.fixed_point_sum, (pool, three, weights, 1.0), {"weights": {2: few}})
     assert_refused(
         _core.pack_cells,
-        (pool, three, 0.0, 1.0, 8, cells),
-        {"cells": {5: cells[:2].copy()}, "no bits": {4: 0}, "bits": {4: 32}},
+        (pool, three, weights, 0.0, 1.0, 8, cells),
+        {"weights": {2: few}, "cells": {6: cells[:2].copy()}, "no bits": {5: 0}, "bits": {5: 32}},
     )
-    begin, end = np.array([0, 2]), np.array([2, 3])
-    ranges: dict[str, dict[int, object]] = {
-        "one end": {3: end[:1].copy()},
-        "before": {2: np.array([-1, 2])},
-        "beyond": {3: np.array([2, 4])},
-        "backwards": {2: np.array([0, 3]), 3: np.array([2, 2])},
-    }
-    sums: dict[str, dict[int, object]] = {"values": {4: two}, "out": {6: np.zeros(3, np.int64)}}
-    assert_refused(
-        _core.leaf_sums, (pool, rows, begin, end, three, 1.0, np.zeros(2, np.int64)), {**ranges, **sums}
-    )
-    steps = {"scores": {5: two.copy()}, "step": {4: three}}
-    assert_refused(_core.add_to_leaves, (pool, rows, begin, end, two, three), {**ranges, **steps})
+    leaves = (pool, np.arange(3, dtype=np.int32), np.array([0, 2]), np.array([2, 3]), three)
+    by_row: dict[str, dict[int, object]] = {"values": {4: two}, "weights": {5: few}, **BAD_LEAVES}
+    sums = {"out": {7: np.zeros(3, i64)}}
+    assert_refused(_core.leaf_sums, (*leaves, weights, 1.0, np.zeros(2, i64)), {**by_row, **sums})
+    quantiles = {"out": {7: np.zeros(3)}}
+    assert_refused(_core.leaf_quantiles, (*leaves, weights, 0.5, np.zeros(2)), {**by_row, **quantiles})
 
 
 @pytest.mark.parametrize("cells", [np.zeros(3, np.int32), np.zeros(6, np.int64)[::2]])
 def test_cells_are_never_packed_into_a_copy(cells: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
     with pytest.raises(TypeError):
-        _core.pack_cells(_core.Pool(1), np.ones(3), 0.0, 1.0, 8, cells)
+        _core.pack_cells(_core.Pool(1), np.ones(3), np.ones(3, np.int64), 0.0, 1.0, 8, cells)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import CELLS, I32, I64, LANES, U8
+from gtgbm.arrays import CELLS, FALLING, I32, I64, LANES, RISING, U8
 from tests import reference
 from tests.strategies import Nodes, assert_refused, level_rows, nodes_of, pools, seeds, tiles
 
@@ -113,12 +113,13 @@ def test_scan_pair_histograms(pool: _core.Pool, level: Level, min_leaf: int, see
     hist = build(pool, codes, nodes)[node, column // LANES, column % LANES]
     gain, bin, side = np.empty(n_pairs), np.empty(n_pairs, np.int32), np.empty(n_pairs, np.int32)
     total, bits = nodes.total[node], nodes.count_bits
-    free = np.zeros(n_pairs, dtype=np.uint8)
-    _core.scan_pair_histograms(pool, hist, n_bins[column], free, total, bits, min_leaf, gain, bin, side)
+    use = rng.choice([0, 0, RISING, FALLING], n_pairs).astype(np.uint8)
+    _core.scan_pair_histograms(pool, hist, n_bins[column], use, total, bits, min_leaf, gain, bin, side)
     exact = nodes.rows.shape[0] <= 60  # then every product of the comparison fits into a double
     for k in range(n_pairs):
         cells = hist[k, : n_bins[column[k]]]
-        best = reference.best_split(cells, int(total[k]), bits, min_leaf)
+        direction = reference.direction_of(int(use[k]))
+        best = reference.best_split(cells, int(total[k]), bits, min_leaf, direction)
         if exact or best.bin < 0:
             assert reference.Split(float(gain[k]), int(bin[k]), int(side[k])) == best
         else:
@@ -225,9 +226,10 @@ def test_wrong_shapes_are_refused() -> None:
     }
     good_pairs = (pool, single, slot, rows, cells, begin, end, pair_hist)
     assert_refused(_core.build_pair_histograms, good_pairs, {**pair_ranges, **bad})
-    one_long: dict[int, object] = {2: np.zeros(1, i32), 3: np.zeros(1, i64), 6: np.zeros(1)}
-    bad = {f"array {k}": {k: one_long.get(k, np.zeros(1, i32))} for k in (2, 3, 6, 7, 8)}
+    one_long: dict[int, object] = {3: np.zeros(1, np.uint8), 4: np.zeros(1, i64), 7: np.zeros(1)}
+    bad = {f"array {k}": {k: one_long.get(k, np.zeros(1, i32))} for k in (2, 3, 4, 7, 8, 9)}
     bad["few cells"] = {1: np.zeros((2, 255), i64)}
     bad["many bins"] = {2: np.full(2, 256, i32)}
     outputs = (np.zeros(2), np.zeros(2, i32), np.zeros(2, i32))
-    assert_refused(_core.scan_pair_histograms, (pool, pair_hist, n_bins, total, 4, 1, *outputs), bad)
+    columns = (n_bins, np.zeros(2, np.uint8))
+    assert_refused(_core.scan_pair_histograms, (pool, pair_hist, *columns, total, 4, 1, *outputs), bad)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import CATEGORICAL, CELLS, F64, I32, I64, LANES, NEW, OWNED, SKIPPED, U8
+from gtgbm.arrays import CATEGORICAL, CELLS, F64, FALLING, I32, I64, LANES, NEW, OWNED, RISING, SKIPPED, U8
 from tests import reference
 from tests.reference import Columns
 from tests.strategies import (
@@ -26,14 +26,26 @@ from tests.strategies import (
 Level = tuple[U8, Columns, Nodes]
 
 
+DIRECTIONS = RISING | FALLING
+
+
+def directed(rng: np.random.Generator, columns: Columns) -> Columns:
+    """The same columns, some of the numbers among them with a direction."""
+    direction = rng.choice([0, 0, 0, RISING, FALLING], columns.use.shape[0])
+    is_number = np.isin(columns.use, [NEW, OWNED])
+    return columns._replace(use=np.where(is_number, columns.use | direction, columns.use).astype(np.uint8))
+
+
 @st.composite
 def levels(draw: st.DrawFn, sizes: st.SearchStrategy[int] = level_rows, gradient: int = 8) -> Level:
     """Draw codes, what their columns are to a scan, and nodes."""
-    n = draw(sizes)
+    n, rng = draw(sizes), np.random.default_rng(draw(seeds))
     if draw(st.booleans()):
-        return rich_level(np.random.default_rng(draw(seeds)), n, gradient)
-    codes, n_bins = draw(tiles(n))
-    return codes, draw(scanned(n_bins)), draw(nodes_of(n, gradient))
+        codes, columns, nodes = rich_level(rng, n, gradient)
+    else:
+        codes, n_bins = draw(tiles(n))
+        columns, nodes = draw(scanned(n_bins)), draw(nodes_of(n, gradient))
+    return codes, directed(rng, columns), nodes
 
 
 def histograms(codes: U8, nodes: Nodes) -> I64:
@@ -88,14 +100,15 @@ def test_numbers_are_scanned_like_pairs(pool: _core.Pool, level: Level, min_leaf
     hist, bits, bins = histograms(codes, nodes), nodes.count_bits, columns.n_bins
     slot, n_nodes = np.arange(nodes.begin.shape[0]), nodes.begin.shape[0]
     for c in range(bins.shape[0]):
-        only = np.where(np.arange(bins.shape[0]) == c, NEW, SKIPPED).astype(np.uint8)
+        direction = int(columns.use[c]) & DIRECTIONS
+        only = np.where(np.arange(bins.shape[0]) == c, NEW | direction, SKIPPED).astype(np.uint8)
         gain, where = scan(pool, hist, columns._replace(use=only), slot, nodes.total, bits, min_leaf)
         pairs = np.ascontiguousarray(hist[:, c // LANES, c % LANES])
         pair_gain = np.empty(n_nodes)
         bin, side = np.empty(n_nodes, dtype=np.int32), np.empty(n_nodes, dtype=np.int32)
         same = np.full(n_nodes, bins[c], dtype=np.int32)
-        free = np.zeros(n_nodes, dtype=np.uint8)
-        _core.scan_pair_histograms(pool, pairs, same, free, nodes.total, bits, min_leaf, pair_gain, bin, side)
+        use = np.full(n_nodes, direction, dtype=np.uint8)
+        _core.scan_pair_histograms(pool, pairs, same, use, nodes.total, bits, min_leaf, pair_gain, bin, side)
         np.testing.assert_array_equal(gain[:, 1], pair_gain)
         np.testing.assert_array_equal(where[:, 1, 1:], np.stack([bin, side], axis=1))
         assert (gain[:, 0] == -np.inf).all(), "nothing is owned"
@@ -156,12 +169,13 @@ def test_wrong_shapes_are_refused() -> None:
     category_use = np.full((1, CELLS), NEW, u8)
     many = 17
     bad: dict[str, dict[int, object]] = {
+        "directed category": {3: np.full(9, CATEGORICAL | RISING, u8), 4: np.full(9, -1, i32)},
         "few lanes": {1: np.zeros((2, 2, 4, CELLS), i64)},
         "few cells": {1: np.zeros((2, 2, LANES, 255), i64)},
         "columns": {2: np.full(many, 2, i32), 3: np.full(many, OWNED, u8), 4: np.full(many, -1, i32)},
         "bins": {2: np.full(9, 256, i32)},
         "uses": {3: use[:8].copy()},
-        "use": {3: np.full(9, 4, u8)},
+        "use": {3: np.full(9, 16, u8)},
         "category rows": {4: category_row[:8].copy()},
         "category row": {4: np.full(9, 1, i32)},
         "no category row": {4: np.full(9, -1, i32)},

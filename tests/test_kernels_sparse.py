@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import CELLS, F64, I32, I64, LANES, NEW, SKIPPED, U8, Table
+from gtgbm.arrays import CELLS, F64, FALLING, I32, I64, LANES, NEW, RISING, SKIPPED, U8, Table
 from tests import reference
 from tests.strategies import FLOATS, INTEGERS, Nodes, assert_refused, nodes_of, pools, seeds
 
@@ -122,7 +122,7 @@ def search(
     pool: _core.Pool,
     table: Sparse,
     columns: I64,
-    skipped: U8,
+    use: U8,
     edges: tuple[F64, I32],
     nodes: Nodes,
     leaf: int,
@@ -131,14 +131,14 @@ def search(
     codes, zero = entry_codes(_core.Pool(1), table, columns, edges)
     k = nodes.begin.shape[0]
     gain, where = np.full(k, 77.0), np.full((k, 3), 77, dtype=np.int32)
-    stored = (table.start, table.rows, codes, columns, edges[1] + 1, zero, skipped)
+    stored = (table.start, table.rows, codes, columns, edges[1] + 1, zero, use)
     ranges = (nodes.rows, nodes.begin, nodes.end, nodes.total, nodes.cells)
     _core.search_sparse(pool, *stored, *ranges, nodes.count_bits, leaf, gain, where)
     return gain, where
 
 
 def dense_search(
-    table: Sparse, columns: I64, skipped: U8, edges: tuple[F64, I32], nodes: Nodes, leaf: int
+    table: Sparse, columns: I64, use: U8, edges: tuple[F64, I32], nodes: Nodes, leaf: int
 ) -> tuple[F64, I32]:
     """Best splits by the dense kernels, whose twins are in reference.py."""
     codes, k, m = dense_codes(table, columns, edges, LANES, 0), nodes.begin.shape[0], columns.shape[0]
@@ -146,12 +146,17 @@ def dense_search(
     ranges = (nodes.rows, nodes.cells, nodes.begin, nodes.end, np.arange(k), 0, codes.shape[0])
     scratch = np.zeros(nodes.rows.shape[0], np.int64)
     _core.build_histograms(_core.Pool(1), codes, *ranges, scratch, hist)
-    use = np.where(skipped != 0, SKIPPED, NEW).astype(np.uint8)
     none = np.full(m, -1, np.int32), np.zeros((0, CELLS), np.uint8)
     gain, where = np.full((k, 2), 77.0), np.full((k, 2, 3), 77, dtype=np.int32)
     scanned = (hist, edges[1] + 1, use, *none, np.arange(k), nodes.total, nodes.count_bits, leaf)
     _core.scan_histograms(_core.Pool(1), *scanned, gain, where)
     return gain[:, 1], where[:, 1]
+
+
+def some_uses(rng: np.random.Generator, m: int, skipped: float) -> U8:
+    """New columns, some of them with a direction, some skipped."""
+    use = NEW | rng.choice([0, 0, RISING, FALLING], m)
+    return np.where(rng.random(m) < skipped, SKIPPED, use).astype(np.uint8)
 
 
 @given(pools, sparse_tables, max_bins, st.sampled_from([1, 1, 2, 5]), seeds, st.data())
@@ -161,11 +166,11 @@ def test_search_sparse(
     rng = np.random.default_rng(seed)
     n = table.dense.shape[0]
     columns = some_columns(rng, table)
-    skipped = (rng.random(columns.shape[0]) < rng.choice([0.0, 0.3, 1.0], p=[0.6, 0.3, 0.1])).astype(np.uint8)
+    use = some_uses(rng, columns.shape[0], rng.choice([0.0, 0.3, 1.0], p=[0.6, 0.3, 0.1]))
     nodes = data.draw(nodes_of(n, int(rng.choice([2, 2**20]))))
     edges = dense_thresholds(table, np.arange(n), columns, bins)
-    found = search(pool, table, columns, skipped, edges, nodes, leaf)
-    for part, expected in zip(found, dense_search(table, columns, skipped, edges, nodes, leaf), strict=True):
+    found = search(pool, table, columns, use, edges, nodes, leaf)
+    for part, expected in zip(found, dense_search(table, columns, use, edges, nodes, leaf), strict=True):
         np.testing.assert_array_equal(part, expected)
 
 
@@ -179,15 +184,15 @@ def test_any_number_of_threads_finds_the_same(seed: int) -> None:
     start = np.concatenate([[0], np.cumsum(np.tile(np.diff(one.start), 5))])
     table = Sparse(start, rows, values, np.tile(one.dense, 5))
     columns = rng.permutation(m)
-    skipped = (rng.random(m) < 0.2).astype(np.uint8)
+    use = some_uses(rng, m, 0.2)
     edges = dense_thresholds(table, np.arange(n), columns, 30)
     cells = rng.integers(-(2**20), 2**20, n) * 2**12 + 1
     order, cuts = rng.permutation(n).astype(np.int32), np.array([0, 1000, 1000, 1900, 2999, 3000])
     nodes = Nodes(order, cells, cuts[:-1].copy(), cuts[1:].copy(), 12)
-    expected = dense_search(table, columns, skipped, edges, nodes, 3)
+    expected = dense_search(table, columns, use, edges, nodes, 3)
     assert (expected[0][[0, 2, 3]] > 0.0).all()
     for size in (1, 2, 3):
-        found = search(_core.Pool(size), table, columns, skipped, edges, nodes, 3)
+        found = search(_core.Pool(size), table, columns, use, edges, nodes, 3)
         for part, expected_part in zip(found, expected, strict=True):
             np.testing.assert_array_equal(part, expected_part)
 
@@ -247,7 +252,7 @@ def test_wrong_tables_are_refused() -> None:
 def test_wrong_searches_are_refused() -> None:
     i32, i64, u8 = np.int32, np.int64, np.uint8
     stored = (np.array([0, 2, 3]), np.array([0, 3, 1], i32), np.zeros(3, u8), np.array([1, 0]))
-    by_column = (np.full(2, 3, i32), np.array([0, 2], u8), np.zeros(2, u8))
+    by_column = (np.full(2, 3, i32), np.array([0, 2], u8), np.full(2, NEW, u8))
     nodes = (np.arange(4, dtype=i32), np.array([0, 2]), np.array([2, 4]), np.full(2, 2, i64), np.ones(4, i64))
     good = (_core.Pool(2), *stored, *by_column, *nodes, 3, 1, np.zeros(2), np.zeros((2, 3), i32))
     bad: dict[str, dict[int, object]] = {
@@ -262,7 +267,7 @@ def test_wrong_searches_are_refused() -> None:
         "many bins": {5: np.full(2, 256, i32)},
         "zeros": {6: np.zeros(1, u8)},
         "zero beyond the bins": {6: np.array([0, 3], u8)},
-        "skipped": {7: np.zeros(1, u8)},
+        "uses": {7: np.full(1, NEW, u8)},
         "node row": {8: np.array([0, 1, 2, 4], i32)},
         "no node row": {8: np.array([0, -1, 2, 3], i32)},
         "few node rows": {8: np.arange(3, dtype=i32)},

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import CATEGORICAL, CELLS, F64, I32, I64, LANES, NEW, OWNED, SKIPPED, U8
+from gtgbm.arrays import CATEGORICAL, CELLS, F64, I32, I64, LANES, NEW, OWNED, RISING, SKIPPED, U8
 from tests import reference
 from tests.reference import Columns
 from tests.strategies import Nodes, assert_refused, pools, rich_level, seeds
@@ -37,8 +37,9 @@ class Job:
     @property
     def first(self) -> I64:
         """Places for the nodes: k leaves have k - 1 parents. One place more for each, to stay untouched."""
-        sizes = self.nodes.end - self.nodes.begin
-        return np.concatenate([[0], np.cumsum(np.maximum(2 * (sizes // self.min_leaf) - 1, 1) + 1)])
+        leaves = self.nodes.total % 2**self.nodes.count_bits // self.min_leaf
+        leaves = np.minimum(leaves, self.nodes.end - self.nodes.begin)
+        return np.concatenate([[0], np.cumsum(np.maximum(2 * leaves - 1, 1) + 1)])
 
 
 class Grown(NamedTuple):
@@ -116,12 +117,12 @@ def grow(pool: _core.Pool, job: Job, shared: bool, first: I64 | None = None) -> 
 
 def plain(job: Job, rows: I32, total: int, depth: int, stop_rows: int) -> Node:
     """Grow a subtree by recursion."""
-    leaf = Node(rows.tolist(), total, depth)
-    if len(rows) < job.fewest_rows or len(rows) <= stop_rows or depth >= job.max_depth:
+    leaf, bits = Node(rows.tolist(), total, depth), job.nodes.count_bits
+    weight = total % 2**bits
+    if weight < job.fewest_rows or weight <= stop_rows or depth >= job.max_depth:
         return leaf
     cells, columns = job.nodes.cells[rows], range(job.columns.use.shape[0])
     hist = np.stack([reference.histogram(job.codes[c // LANES, rows, c % LANES], cells) for c in columns])
-    bits = job.nodes.count_bits
     found = reference.scan_columns(hist, job.columns, OWNED, total, bits, job.min_leaf)
     if found.column < 0:
         return leaf
@@ -277,6 +278,7 @@ def test_wrong_shapes_are_refused() -> None:
     outputs = (np.array([0, 3]), np.zeros((3, ENTRIES), i64), np.zeros(3), np.zeros(1, i64))
     good = (_core.Pool(2), *tables, *subtrees, 3, 2, 1, 9, *arrays, *outputs, False)
     bad: dict[str, dict[int, object]] = {
+        "directed category": {4: np.array([CATEGORICAL | RISING], u8)},
         "lanes": {1: np.zeros((1, 4, 4), u8)},
         "few codes": {1: np.zeros((1, 3, LANES), u8)},
         "few tiles": {1: np.zeros((0, 4, LANES), u8), 2: np.zeros(0, i64)},
@@ -286,7 +288,7 @@ def test_wrong_shapes_are_refused() -> None:
         "narrower than the bins": {2: np.array([1])},
         "bins": {2: np.array([256]), 3: np.array([256], i32)},
         "columns": {3: np.full(2, 2, i32)},
-        "use": {4: np.array([4], u8)},
+        "use": {4: np.array([16], u8)},
         "category row": {4: np.array([CATEGORICAL], u8)},
         "category uses": {6: np.zeros((1, 255), u8)},
         "before": {7: np.array([-1])},

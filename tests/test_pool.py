@@ -54,13 +54,12 @@ def test_threads_are_found_looking_asleep_or_between(size: int) -> None:
 
 
 def fail_in_a_task(pool: _core.Pool) -> None:
-    """Grow subtrees from cells that count every row twice: each is found out in a task of its own."""
+    """Grow subtrees whose totals claim missing values that no row has: each is found out in its own task."""
     n, n_trees = 8000, 40
     codes = np.zeros((1, n, LANES), dtype=np.uint8)
-    codes[0, :, 0] = np.arange(n) % 2
-    cells = (np.arange(n) % 2) * 2**20 + 2
+    cells = np.ones(n, dtype=np.int64)
     rows, edges = np.arange(n, dtype=np.int32), np.arange(n_trees + 1) * (n // n_trees)
-    total, zero = np.add.reduceat(cells, edges[:-1]), np.zeros(n_trees, dtype=np.int64)
+    total, zero = np.full(n_trees, n // n_trees + 2**20 + 10), np.zeros(n_trees, dtype=np.int64)
     use = np.full(1, OWNED, np.uint8), np.full(1, -1, np.int32), np.zeros((0, CELLS), np.uint8)
     columns = (np.array([2]), np.full(1, 2, np.int32), *use)
     scratch = np.zeros((2, n), np.int32), np.zeros(n, np.int64)

@@ -140,6 +140,7 @@ shape = divide(64, 2)
 tiles = np.empty((4, shape.n_tiles, 200_000, 2), dtype=np.uint8)
 members = np.stack([np.random.default_rng(k).permutation(64) for k in range(4)])
 sign = np.ones(64, dtype=np.int8)
+_core.correlate(pool, np.ones((64, 20_000), np.uint8), np.ones(20_000, np.int16), np.zeros(64, np.int64))
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[1]), used + int(sys.argv[1])))
 try:

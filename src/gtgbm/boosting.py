@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -19,11 +19,14 @@ from gtgbm.growing import Grown, TreeGrower
 from gtgbm.leaf_values import leaf_steps
 from gtgbm.losses.base import Derivatives, Loss, QuantileLeaf, Targets
 from gtgbm.monotone import bounded_values
+from gtgbm.newton import newton_problem
 from gtgbm.reducer import Reducer
 from gtgbm.sampling import Sampling
 from gtgbm.timings import Timings
 from gtgbm.tree import Tree
 from gtgbm.weights import RowWeights
+
+Criterion = Literal["residuals", "newton"]
 
 
 class HistoryEntry(NamedTuple):
@@ -89,6 +92,9 @@ class Schedule:
         Rounds of the finished model, those it has already included.
     patience : int or None
         Rounds without a better validation result after which to stop.
+    criterion : {"residuals", "newton"}
+        What a tree's splits fit by least squares: the residuals, or Newton's steps of single rows, residual
+        over curvature, each row weighing as much as its curvature.
     directions : ndarray of uint8, shape (columns,)
         RISING or FALLING where predictions are bound to a column's direction, else 0.
     """
@@ -96,6 +102,7 @@ class Schedule:
     n_rounds: int
     learning_rate: float
     patience: int | None
+    criterion: Criterion
     sampling: Sampling
     directions: U8
 
@@ -187,7 +194,10 @@ class Booster:
         self, model: Model, k: int, round_: _Round, schedule: Schedule, targets: Targets, scores: F64
     ) -> Grown:
         residuals, curvatures = round_.derivatives.residuals[k], round_.derivatives.curvatures
-        grown = self._grower.grow(residuals, k, round_.weights, round_.allowed)
+        fitted, weights = residuals, round_.weights
+        if schedule.criterion == "newton" and curvatures is not None:
+            fitted, weights = newton_problem(residuals, curvatures[k], weights)
+        grown = self._grower.grow(fitted, k, weights, round_.allowed)
         with self._timings.stage("leaves"):
             missing = targets.y - scores if isinstance(self._loss.leaf, QuantileLeaf) else residuals
             steps = schedule.learning_rate * leaf_steps(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,7 +101,7 @@ class TreeGrower:
         residents: ResidentColumns,
         search: Search,
         costs: FeatureCosts,
-        limits: TreeLimits,
+        limits_of: Callable[[RowWeights], TreeLimits],
         pool: _core.Pool,
         reducer: Reducer,
         timings: Timings,
@@ -110,7 +110,7 @@ class TreeGrower:
         self._residents = residents
         self._search = search
         self._costs = costs
-        self._limits = limits
+        self._limits_of = limits_of
         self._pool = pool
         self._reducer = reducer
         self._timings = timings
@@ -146,7 +146,7 @@ class TreeGrower:
             cells = pack(residuals, weights, self._pool, self._reducer)
             self._order.start_tree()
             features = None if allowed is None else self._residents.features_of(allowed)
-        self._total_weight = weights.total_cells
+        self._total_weight, self._limits = weights.total_cells, self._limits_of(weights)
         root_sse = float(cells.sse(np.array([cells.total]), np.array([cells.squares]))[0])
         tree = TreeContext(self._pool, cells, self._order, self._limits.min_leaf, root_sse)
         # Gains are in squared fixed-point units, and in units of the weights.

@@ -51,7 +51,9 @@ def leaf_steps(
         curvature = _leaf_sums(grown, np.ones_like(residuals), weights, pool, reducer)
     sure = curvature <= _SMALLEST_CURVATURE * total
     steps = np.where(sure, 0.0, gradient / np.where(sure, 1.0, curvature))
-    return np.where(steps > 0.0, np.log1p(np.maximum(steps, 0.0)), steps) if rule.is_logarithmic else steps
+    if rule.is_logarithmic:
+        steps = np.where(steps > 0.0, np.log1p(np.maximum(steps, 0.0)), steps)
+    return np.clip(steps, -rule.largest, rule.largest)
 
 
 def _leaf_sums(grown: Grown, values: F64, weights: RowWeights, pool: _core.Pool, reducer: Reducer) -> F64:

@@ -29,7 +29,9 @@ def bounded_values(tree: Tree, value: F64, directions: U8) -> F64:
         if tree.feature[node] < 0:
             bounded[node] = min(max(value[node], low), high)
             continue
-        direction = 0 if tree.is_category[node] else int(directions[tree.feature[node]])
+        # Nor are missing values, alone on one side, above or below the others.
+        unordered = tree.is_category[node] or np.isinf(tree.threshold[node])
+        direction = 0 if unordered else int(directions[tree.feature[node]])
         bounds = [[low, high], [low, high]]
         if direction in (RISING, FALLING):
             middle = min(max((mean[left] + mean[left + 1]) / 2.0, low), high)

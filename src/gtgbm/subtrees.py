@@ -43,7 +43,7 @@ def grow_subtrees(
         none = np.empty(0, dtype=np.int64)
         return node_table(none, none, none, none, none, none, np.empty((0, 2), dtype=np.int64))
     # A binary tree of k leaves has 2 k - 1 nodes.
-    room = np.maximum(2 * (level.n_rows // tree.min_leaf) - 1, 1)
+    room = np.maximum(2 * np.minimum(level.n_rows // tree.min_leaf, level.size) - 1, 1)
     first = np.concatenate([[0], np.cumsum(room)])
     nodes, gain = np.empty((first[-1], _ENTRIES), dtype=np.int64), np.empty(first[-1])
     n_nodes = np.empty(len(level), dtype=np.int64)

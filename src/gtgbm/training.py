@@ -11,7 +11,7 @@ import numpy as np
 
 from gtgbm import _core
 from gtgbm.arrays import FALLING, I64, RISING, U8
-from gtgbm.boosting import Booster, Model, Schedule
+from gtgbm.boosting import Booster, Criterion, Model, Schedule
 from gtgbm.callbacks import AnyCallback
 from gtgbm.data.categories import encode_categories
 from gtgbm.data.columns import Columns, DenseColumns
@@ -63,6 +63,7 @@ class Settings:
     max_bins: int
     categorical: Sequence[int]
     early_stopping_rounds: int | None
+    criterion: Criterion
     subsample: float
     colsample: float
     monotone: Sequence[int]
@@ -70,9 +71,8 @@ class Settings:
 
     def limits(self, weights: RowWeights) -> TreeLimits:
         """Limits of a tree over rows of some weights."""
-        n_rows = weights.total_cells * self.subsample
         # 0.28 * 100 is a little more than 28 in floats, and should not be.
-        min_node_rows = self.min_node_fraction * n_rows - 1e-9
+        min_node_rows = self.min_node_fraction * weights.total_cells - 1e-9
         if self.min_samples_leaf is None:
             min_leaf = max(1, math.ceil(min_node_rows / 4))
         else:
@@ -115,7 +115,7 @@ def train(
     rng = np.random.default_rng(seed)
     n, d = table.shape
     weights = targets.weights
-    limits = settings.limits(weights)
+    min_leaf = settings.limits(weights).min_leaf
     directions = _directions(settings.monotone, d)
     searched = np.setdiff1d(np.arange(d), settings.categorical)
     n_test = n if settings.test_rows is None else min(n, settings.test_rows)
@@ -126,7 +126,7 @@ def train(
             else SearchChoice(settings.search, "asked for")
         )
     with timings.stage("binning"):
-        categorical = encode_categories(table, settings.categorical, weights.cells, limits.min_leaf, d)
+        categorical = encode_categories(table, settings.categorical, weights.cells, min_leaf, d)
     columns = _columns(table, pool, settings.max_bins, _THRESHOLD_ROWS[str(choice)], rng)
     search: Search
     if choice == "exhaustive":
@@ -137,13 +137,15 @@ def train(
     costs = FeatureCosts(
         residents.n_features, settings.penalty, settings.penalty_scale, settings.n_features_to_select
     )
-    grower = TreeGrower(n, residents, search, costs, limits, pool, reducer, timings)
+    grower = TreeGrower(n, residents, search, costs, settings.limits, pool, reducer, timings)
     if continued is None:
         start = np.zeros(loss.n_scores) if settings.zero_start else loss.start(targets, pool, reducer)
         continued = Model(start)
     sampling = Sampling(settings.subsample, settings.colsample, seed)
     patience = settings.early_stopping_rounds
-    schedule = Schedule(settings.n_estimators, settings.learning_rate, patience, sampling, directions)
+    schedule = Schedule(
+        settings.n_estimators, settings.learning_rate, patience, settings.criterion, sampling, directions
+    )
     evaluations = Evaluations(loss, loss_name, metrics, validations)
     booster = Booster(grower, costs, loss, pool, reducer, timings)
     model = booster.run(continued, table, targets, schedule, evaluations, callbacks)

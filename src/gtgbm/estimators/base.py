@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gtgbm.arrays import F64, I64, Bool
-from gtgbm.boosting import Model
+from gtgbm.boosting import Criterion, Model
 from gtgbm.callbacks import AnyCallback
 from gtgbm.data.input import AnyTable, as_table, check_rows
 from gtgbm.estimators import parameters as check
@@ -79,6 +79,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     early_stopping_rounds: Any
     validation_fraction: Any
     eval_metric: Any
+    criterion: Any
     subsample: Any
     colsample: Any
     monotone_constraints: Any
@@ -243,6 +244,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             max_bins=check.count("max_bins", self.max_bins, low=2, high=255),
             categorical=categorical,
             early_stopping_rounds=patience,
+            criterion=cast(Criterion, check.option("criterion", self.criterion, ("residuals", "newton"))),
             subsample=check.number("subsample", self.subsample, low=0, high=1, low_open=True),
             colsample=check.number("colsample", self.colsample, low=0, high=1, low_open=True),
             monotone=check.directions(

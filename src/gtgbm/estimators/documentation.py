@@ -92,6 +92,12 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
         "f(y, prediction), smaller being better unless they have greater_is_better = True. The last one "
         "decides early stopping.",
     ),
+    "criterion": (
+        "{'residuals', 'newton'}",
+        "",
+        "What splits fit by least squares: the residuals, as in the paper, or residuals over curvatures, "
+        "weighted by curvature, which gains where targets are all but determined.",
+    ),
     "subsample": ("float", "", "Share of the rows that each round learns from, drawn anew."),
     "colsample": ("float", "", "Share of the columns that the trees of each round may use, drawn anew."),
     "monotone_constraints": (

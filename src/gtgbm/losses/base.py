@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -61,9 +62,12 @@ class NewtonLeaf:
     ----------
     is_logarithmic : bool
         The score is a logarithm: take log(1 + step) for steps up, which then cannot overshoot.
+    largest : float
+        Longer steps are cut: where a leaf's rows are all but sure, one that is not asks for any step.
     """
 
     is_logarithmic: bool = False
+    largest: float = math.inf
 
 
 @dataclass(frozen=True)

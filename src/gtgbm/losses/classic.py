@@ -36,11 +36,15 @@ class SquaredError:
         return score
 
 
+_LARGEST_STEP = 10.0
+"""In log-odds, before the learning rate; steps this long come of almost vanishing curvatures."""
+
+
 class LogLoss:
     """Logistic loss of 0/1 targets; the score is the log-odds."""
 
     n_scores = 1
-    leaf = NewtonLeaf()
+    leaf = NewtonLeaf(largest=_LARGEST_STEP)
 
     def start(self, targets: Targets, pool: _core.Pool, reducer: Reducer) -> F64:
         """Log-odds of the positive class."""
@@ -65,7 +69,7 @@ class LogLoss:
 class MultinomialLoss:
     """Cross-entropy of class numbers 0 .. k - 1; one score per class."""
 
-    leaf = NewtonLeaf()
+    leaf = NewtonLeaf(largest=_LARGEST_STEP)
 
     def __init__(self, n_classes: int) -> None:
         self.n_scores = n_classes

@@ -13,6 +13,8 @@ from gtgbm.losses.base import Derivatives, LeafRule, NewtonLeaf, QuantileLeaf, T
 from gtgbm.losses.exponential import exp
 from gtgbm.reducer import Reducer
 
+_DAMPING = 2.0137527074704766
+"""exp(0.7)."""
 _NEWTON_ROUNDS = 100
 """Steps to the best constant of a loss that does not know it."""
 
@@ -238,6 +240,13 @@ class Poisson(Tweedie):
     def __post_init__(self) -> None:
         _require(self.power == 1.0, f"Poisson(power={self.power!r}): the power is 1; use Tweedie for others")
 
+    def curvature(self, y: F64, score: F64) -> F64:
+        """exp(score + 0.7): as large as the second derivative gets within a step of 0.7.
+
+        Counts are easily overfit; LightGBM's models of counts are damped in the same way.
+        """
+        return np.asarray(_DAMPING * super().curvature(y, score))
+
     def _parts(self, y: F64, score: F64) -> tuple[F64, F64]:
         return exp(score), y
 
@@ -305,7 +314,7 @@ def weighted_quantile(values: F64, weight: F64, share: float) -> float:
     positive: I64 = np.flatnonzero(weight[order][k + 1 :] > 0)
     if below[k] == wanted and positive.shape[0]:
         after = order[k + 1 + positive[0]]
-        return float(values[order[k]] / 2 + values[after] / 2)
+        return float(values[order[k]] + (values[after] - values[order[k]]) / 2)
     return float(values[order[k]])
 
 
