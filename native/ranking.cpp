@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "exponential.hpp"
@@ -82,14 +81,15 @@ class Query {
 
 }  // namespace
 
-double rank_residuals(Pool& pool, Array<const int64_t, 1> rows, Array<const int64_t, 1> begin,
-                      Array<const double, 1> relevance, Array<const double, 1> gain,
-                      Array<const double, 1> weight, Array<const double, 1> discount,
-                      Array<const double, 1> scores, int64_t truncation, bool by_ndcg,
-                      Array<double, 1> residuals, Array<double, 1> curvatures) {
+void rank_residuals(Pool& pool, Array<const int64_t, 1> rows, Array<const int64_t, 1> begin,
+                    Array<const double, 1> relevance, Array<const double, 1> gain,
+                    Array<const double, 1> weight, Array<const double, 1> discount,
+                    Array<const double, 1> scores, int64_t truncation, bool by_ndcg,
+                    Array<double, 1> residuals, Array<double, 1> curvatures, Array<double, 1> losses) {
     const size_t n = scores.shape(0);
-    require(begin.shape(0) >= 1 && weight.shape(0) + 1 == begin.shape(0),
-            "rank_residuals: one weight per query");
+    require(
+        begin.shape(0) >= 1 && weight.shape(0) + 1 == begin.shape(0) && losses.shape(0) == weight.shape(0),
+        "rank_residuals: one weight and one loss per query");
     require(rows.shape(0) == n && relevance.shape(0) == n && gain.shape(0) == n && residuals.shape(0) == n &&
                 curvatures.shape(0) == n,
             "rank_residuals: arrays of different lengths");
@@ -106,16 +106,13 @@ double rank_residuals(Pool& pool, Array<const int64_t, 1> rows, Array<const int6
         work += length * std::min(length, truncation) * 10;
     }
     std::vector<Query> workers(static_cast<size_t>(pool.size()));
-    // Losses are added query by query, whichever thread computed them.
-    std::vector<double> losses(static_cast<size_t>(queries));
     pool.run(queries, work, [&](int64_t q, int worker) {
         Query& query = workers[static_cast<size_t>(worker)];
         query.sort(rows.data() + first[q], first[q + 1] - first[q], relevance.data(), gain.data(),
                    scores.data());
         query.add_pairs(discount.data(), weight.data()[q], truncation, by_ndcg);
-        losses[static_cast<size_t>(q)] = query.write(by_ndcg, residuals.data(), curvatures.data());
+        losses.data()[q] = query.write(by_ndcg, residuals.data(), curvatures.data());
     });
-    return std::accumulate(losses.begin(), losses.end(), 0.0);
 }
 
 }  // namespace gtgbm

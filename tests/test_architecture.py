@@ -25,6 +25,7 @@ LAYERS: list[tuple[str, ...]] = [
         "weights",
         "queries",
         "losses",
+        "losses.averages",
         "losses.base",
         "losses.checking",
         "losses.classic",

@@ -57,7 +57,9 @@ rankings = st.builds(
 def residuals_of(pool: _core.Pool, ranking: Ranking) -> tuple[F64, F64, float]:
     """What the kernel writes and returns."""
     residuals, curvatures = np.full((2, ranking.scores.shape[0]), 77.0)
-    loss = _core.rank_residuals(pool, *ranking, residuals, curvatures)
+    losses = np.full(ranking.begin.shape[0] - 1, 77.0)
+    _core.rank_residuals(pool, *ranking, residuals, curvatures, losses)
+    loss = float(losses.sum())
     return residuals, curvatures, loss
 
 
@@ -169,7 +171,7 @@ def test_scores_far_apart() -> None:
 
 def test_wrong_shapes_are_refused() -> None:
     ranking, few = three_documents(), np.zeros(2)
-    good = (_core.Pool(2), *ranking, np.zeros(3), np.zeros(3))
+    good = (_core.Pool(2), *ranking, np.zeros(3), np.zeros(3), np.zeros(1))
     bad: dict[str, dict[int, object]] = {
         "rows": {1: np.arange(2)},
         "row": {1: np.array([0, 1, 3])},
@@ -182,6 +184,6 @@ def test_wrong_shapes_are_refused() -> None:
         "weights": {5: few},
         "discounts": {6: few},
         "no truncation": {8: 0},
-        **{f"array {k}": {k: few} for k in (3, 4, 7, 10, 11)},
+        **{f"array {k}": {k: few} for k in (3, 4, 7, 10, 11, 12)},
     }
     assert_refused(_core.rank_residuals, good, bad)

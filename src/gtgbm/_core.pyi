@@ -63,8 +63,9 @@ def rank_residuals(
     by_ndcg: bool,
     residuals: F64,
     curvatures: F64,
+    losses: F64,
     /,
-) -> float: ...
+) -> None: ...
 def add_to_leaves(pool: Pool, rows: I32, begin: I64, end: I64, step: F64, scores: F64, /) -> None: ...
 def build_histograms(
     pool: Pool,

@@ -154,7 +154,7 @@ class Booster:
         told = Callbacks(list(callbacks))
         self._grower.resume((entry.feature, entry.category) for entry in model.history)
         scores = model.forest().scores(table, self._pool)
-        evaluations.start(model.forest(), self._pool, model.evaluations)
+        evaluations.start(model.forest(), model.n_rounds, self._pool, model.evaluations)
         model.evaluations = evaluations.values
         with self._timings.stage("residuals"):
             derivatives = self._loss.derivatives(scores, targets, self._pool)
@@ -220,16 +220,16 @@ class Booster:
         return grown
 
     def _progress(self, model: Model, schedule: Schedule, evaluations: Evaluations) -> Progress:
-        deciding = evaluations.deciding
-        name = evaluations.metrics[-1].name if evaluations.metrics else evaluations.loss_name
-        seen = deciding is not None and deciding.shape[0] > 0
+        n_rounds = model.n_rounds
+        seen = evaluations.after(n_rounds)
+        last = next(reversed(seen.values()), None)
         return Progress(
-            model.n_rounds,
+            n_rounds,
             schedule.n_rounds,
-            model.training_losses[-1] if model.training_losses else float("nan"),
-            len(self._costs.owned),
-            evaluations.values[-1][name][-1] if seen else None,
-            evaluations.latest(),
+            model.training_losses[n_rounds - 1] if n_rounds else float("nan"),
+            len(model.history),
+            None if last is None else last[evaluations.deciding_name],
+            seen,
         )
 
 

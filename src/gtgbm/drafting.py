@@ -46,8 +46,14 @@ class Draft:
         """Let nodes split; the right child of each has the number after its left one."""
         self._splits.append(_SplitNodes(number, rules, missing_side, gain, left))
 
-    def tree(self, scale: float) -> Tree:
-        """Make the tree, its leaf values still 0; gains are in squares of 1 / `scale`."""
+    def tree(self, scale: float, unit: float) -> Tree:
+        """Make the tree, its leaf values still 0.
+
+        Parameters
+        ----------
+        scale, unit : float
+            Gains are in squares of 1 / `scale`, and they and numbers of rows in weights of 1 / `unit`.
+        """
         n = self.n_nodes
         feature, left = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
         threshold, gain = np.zeros(n), np.zeros(n)
@@ -60,7 +66,8 @@ class Draft:
             is_category[at] = split.rules.is_category
             missing_left[at] = _missing_left(split, n_rows)
             left[at] = split.left
-            gain[at] = split.gain / scale**2
+            gain[at] = split.gain / (scale**2 * unit)
+        n_rows = np.rint(n_rows / unit).astype(np.int64)
         return Tree(feature, threshold, is_category, missing_left, left, np.zeros(n), n_rows, gain)
 
     def rows(self) -> tuple[I64, I64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -33,14 +34,20 @@ class Evaluations:
     validations: Sequence[Validation]
     values: list[dict[str, list[float]]] = field(default_factory=list)
 
-    def start(self, model: Forest, pool: _core.Pool, earlier: Sequence[dict[str, list[float]]]) -> None:
-        """Begin with the scores of some trees; `earlier` holds what was seen while they grew."""
+    def start(
+        self, model: Forest, n_rounds: int, pool: _core.Pool, earlier: Sequence[dict[str, list[float]]]
+    ) -> None:
+        """Begin with the scores of some rounds' trees; `earlier` holds what was seen while they grew."""
         self._scores = [model.scores(validation.table, pool) for validation in self.validations]
         names = [self.loss_name, *(metric.name for metric in self.metrics)]
         self.values = [{name: [] for name in names} for _ in self.validations]
         for seen, known in zip(self.values, earlier, strict=False):
             for name, values in seen.items():
                 values += known.get(name, [])
+        for seen in self.values:
+            for values in seen.values():
+                # What was not followed from the first round on is not known for those before.
+                values[:0] = [math.nan] * (n_rounds - len(values))
 
     def add_round(self, trees: Forest, pool: _core.Pool) -> None:
         """Evaluate after the trees of one more round."""
@@ -58,21 +65,26 @@ class Evaluations:
         """What decides early stopping, smaller being better: the last metric of the last set, if any."""
         if not self.values:
             return None
-        name = self.metrics[-1].name if self.metrics else self.loss_name
-        values = np.array(self.values[-1][name])
+        values = np.array(self.values[-1][self.deciding_name])
         return -values if self.metrics and self.metrics[-1].greater_is_better else values
 
-    def latest(self) -> dict[str, dict[str, float]]:
-        """Values after the last round, by set and name."""
+    def after(self, n_rounds: int) -> dict[str, dict[str, float]]:
+        """Values after some rounds, by set and name."""
         return {
-            f"validation_{k}": {name: values[-1] for name, values in of_set.items() if values}
+            f"validation_{k}": {name: values[n_rounds - 1] for name, values in of_set.items()}
             for k, of_set in enumerate(self.values)
+            if n_rounds
         }
+
+    @property
+    def deciding_name(self) -> str:
+        """What decides early stopping."""
+        return self.metrics[-1].name if self.metrics else self.loss_name
 
     def best_round(self) -> int | None:
         """Return the rounds of the best model; None where nothing is followed."""
         deciding = self.deciding
-        if deciding is None or deciding.shape[0] == 0:
+        if deciding is None or np.isnan(deciding).all():
             return None
         return int(np.argmin(np.where(np.isnan(deciding), np.inf, deciding))) + 1
 

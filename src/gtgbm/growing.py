@@ -177,7 +177,7 @@ class TreeGrower:
         settled_nodes.due_rows[:] = 0  # nothing is left to decide
         self._grow_down(tree, settled_nodes, draft)
         begin, end = draft.rows()
-        grown = draft.tree(cells.scale)
+        grown = draft.tree(cells.scale, weights.cell_unit)
         leaves = np.flatnonzero(grown.feature < 0)
         return Grown(grown, leaves, begin[leaves], end[leaves], self._order.rows, purchases)
 

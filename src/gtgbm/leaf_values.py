@@ -42,7 +42,7 @@ def leaf_steps(
         _core.leaf_quantiles(pool, *rows, missing, weights.fine, rule.share, steps)
         return steps
     gradient = _leaf_sums(grown, residuals, weights, pool, reducer)
-    total = grown.tree.n_rows[grown.leaves] / weights.cell_unit
+    total = grown.tree.n_rows[grown.leaves].astype(np.float64)
     if curvatures is not None:
         curvature = _leaf_sums(grown, curvatures, weights, pool, reducer)
     elif weights.are_equal:

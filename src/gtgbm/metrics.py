@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from gtgbm.arrays import F64, I64
 from gtgbm.losses.ranking import dcg, dcg_gains, ideal_dcg
 from gtgbm.queries import Queries
 
+TargetKind = Literal["binary", "multiclass", "numbers", "relevance"]
+
+_NUMBERS: tuple[TargetKind, ...] = ("binary", "numbers", "relevance")
 _TINY = float(np.finfo(np.float64).eps)
 
 
@@ -30,14 +33,19 @@ class Metric:
     compute : callable
         ``compute(y, prediction, weight, queries)``, where `weight` is an array.
     greater_is_better : bool
-    is_of_queries : bool
-        Whether it needs queries.
+    kinds : tuple of str
+        Targets it goes with.
     """
 
     name: str
     compute: Callable[[F64, F64, F64, Any], float]
     greater_is_better: bool
-    is_of_queries: bool = False
+    kinds: tuple[TargetKind, ...] = ("binary", "multiclass", "numbers", "relevance")
+
+    @property
+    def is_of_queries(self) -> bool:
+        """Whether it needs queries."""
+        return self.kinds == ("relevance",)
 
     def __call__(self, y: Any, prediction: Any, weight: Any = None, qid: Any = None) -> float:
         """Compute the metric of plain arrays."""
@@ -156,17 +164,17 @@ def precision(y: F64, prediction: F64, weight: F64, queries: Any = None, k: int 
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric("auc", auc, True),
-        Metric("average_precision", average_precision, True),
-        Metric("log_loss", log_loss, False),
-        Metric("accuracy", accuracy, True),
-        Metric("rmse", rmse, False),
-        Metric("mae", mae, False),
-        Metric("r2", r2, True),
-        Metric("poisson_deviance", poisson_deviance, False),
-        Metric("ndcg", ndcg, True, is_of_queries=True),
-        Metric("mrr", mrr, True, is_of_queries=True),
-        Metric("precision", precision, True, is_of_queries=True),
+        Metric("auc", auc, True, ("binary",)),
+        Metric("average_precision", average_precision, True, ("binary",)),
+        Metric("log_loss", log_loss, False, ("binary", "multiclass")),
+        Metric("accuracy", accuracy, True, ("binary", "multiclass")),
+        Metric("rmse", rmse, False, _NUMBERS),
+        Metric("mae", mae, False, _NUMBERS),
+        Metric("r2", r2, True, _NUMBERS),
+        Metric("poisson_deviance", poisson_deviance, False, ("numbers",)),
+        Metric("ndcg", ndcg, True, ("relevance",)),
+        Metric("mrr", mrr, True, ("relevance",)),
+        Metric("precision", precision, True, ("relevance",)),
     )
 }
 
@@ -191,7 +199,7 @@ def metric_of(name: str) -> Metric:
     def at_k(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
         return compute(y, prediction, weight, queries, k)  # type: ignore[call-arg]
 
-    return Metric(name, at_k, metric.greater_is_better, is_of_queries=True)
+    return Metric(name, at_k, metric.greater_is_better, metric.kinds)
 
 
 def _by_falling(prediction: F64) -> tuple[I64, I64]:

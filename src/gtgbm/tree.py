@@ -28,7 +28,7 @@ class Tree:
     value : ndarray of float64, shape (nodes,)
         What a leaf adds to the score, the learning rate included; 0 elsewhere.
     n_rows : ndarray of int64, shape (nodes,)
-        Training rows in the node.
+        Training rows in the node, or their weight, rounded.
     gain : ndarray of float64, shape (nodes,)
         Fall of the squared error of the residuals by the split; 0 for a leaf.
     """

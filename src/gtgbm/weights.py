@@ -14,6 +14,8 @@ _CELL_BITS = 23
 gradients fewer bits of a histogram cell."""
 _FINE_BITS = 38
 """The same for leaf values, which have 62 bits for weight and gradient."""
+_ORDINARY = (1e-9, 1e9)
+"""Largest weights that are taken as they are."""
 _NONE: I64 = np.empty(0, dtype=np.int64)
 
 
@@ -47,7 +49,11 @@ class RowWeights:
     @classmethod
     def of(cls, weight: F64) -> RowWeights:
         """Round weights of at least 0, not all 0; whole numbers of moderate size stay what they are."""
-        n_rows, total = weight.shape[0], float(weight.sum())
+        n_rows, largest = weight.shape[0], float(weight.max())
+        if not _ORDINARY[0] <= largest <= _ORDINARY[1]:
+            # Only proportions count, and sums and units have to be numbers.
+            weight = np.ldexp(weight, -math.frexp(largest)[1])
+        total = float(weight.sum())
         cell_bits = max(_CELL_BITS, n_rows.bit_length() + 2)
         if total <= 2.0**cell_bits and bool((weight == np.rint(weight)).all()):
             whole = weight.astype(np.int64)

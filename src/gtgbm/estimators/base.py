@@ -17,13 +17,14 @@ from gtgbm.boosting import Criterion, Model
 from gtgbm.callbacks import AnyCallback
 from gtgbm.data.input import AnyTable, as_table, check_rows
 from gtgbm.estimators import parameters as check
-from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, pairs_of, per_set
+from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, pairs_of, per_set, weight_of_queries
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.evaluation import Validation
 from gtgbm.feature_costs import PenaltyScale
 from gtgbm.forest import Forest
 from gtgbm.group_tests import GroupTestSettings
 from gtgbm.losses.base import Loss
+from gtgbm.metrics import TargetKind
 from gtgbm.progress import ProgressBar
 from gtgbm.training import SearchName, Settings, train
 
@@ -60,6 +61,10 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     _looks_seldom = False
     # Whether rows belong to queries.
     _ranks = False
+
+    @property
+    def _kind_of_target(self) -> TargetKind:
+        raise NotImplementedError
 
     # Parameters of every subclass.
     n_estimators: Any
@@ -104,7 +109,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
 
     def _begins_anew(self) -> bool:
         """Whether this fit is not to go on with the last one; the last one is forgotten then."""
-        if self.warm_start is True and hasattr(self, "trees_"):
+        if check.flag("warm_start", self.warm_start) and hasattr(self, "trees_"):
             return False
         self._forget()
         return True
@@ -124,7 +129,10 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             if n != numbers.shape[0]:
                 raise ValueError(f"{name}: X has {n} rows, y {numbers.shape[0]} values; they must match")
             checked = checked_weight(weight, n, f"eval_sample_weight[{k}]")
-            ids = checked_qid(qid, n, f"eval_qid[{k}]") if self._ranks else None
+            ids = None
+            if self._ranks:
+                ids = checked_qid(qid, n, f"eval_qid[{k}]")
+                checked = weight_of_queries(checked, ids, f"eval_sample_weight[{k}]")
             found.append(Rows(table, numbers, checked, ids))
         return found
 
@@ -140,12 +148,10 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         verbose = check.count(
             "verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0
         )
-        metrics = check.metrics("eval_metric", self.eval_metric, self._ranks)
+        metrics = check.metrics("eval_metric", self.eval_metric, self._kind_of_target)
         random = check_random_state(self.random_state)
         seed = int(random.randint(np.iinfo(np.int32).max))
         check_rows(rows.table.shape[0])
-        if rows.weight is not None and not rows.weight.all():
-            rows = rows.at(np.flatnonzero(rows.weight))
         if settings.early_stopping_rounds is not None and not validations:
             kept, held_out = self._hold_out(rows, seed)
             rows, validations = rows.at(kept), [rows.at(held_out)]
@@ -171,7 +177,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
 
     def _continued(self, n_rounds: int, loss: Loss) -> Model | None:
         """Return the model of the last fit, if this one is to go on with it."""
-        if not check.flag("warm_start", self.warm_start) or not hasattr(self, "trees_"):
+        if not self.warm_start or not hasattr(self, "trees_"):
             return None
         # What early stopping dropped is forgotten.
         kept = self.n_iter_

@@ -19,9 +19,10 @@ from gtgbm.estimators.base import INPUT, BaseGTGBM
 from gtgbm.estimators.compact import CompactClassifier
 from gtgbm.estimators.documentation import documented
 from gtgbm.estimators.outcomes import decisions, labels, probabilities
-from gtgbm.estimators.rows import Rows, checked_weight, listed
+from gtgbm.estimators.rows import Rows, checked_weight, listed, with_weight
 from gtgbm.losses.base import Loss
 from gtgbm.losses.classic import LogLoss, MultinomialLoss, SquaredError
+from gtgbm.metrics import TargetKind
 
 
 class _Classifier(ClassifierMixin, BaseGTGBM):
@@ -63,14 +64,12 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         X, y = validate_data(self, X, y, **INPUT, ensure_min_samples=2, reset=anew)
         check_classification_targets(y)
         weight = checked_weight(sample_weight, X.shape[0])
-        if weight is not None and not weight.all():
-            # Rows without weight are no rows: their classes may not exist.
-            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+        weight, X, y = with_weight(weight, X, y)
+        weight, X, y = with_weight(self._with_class_weight(y, weight), X, y)
         if anew:
             self.classes_ = np.unique(y)
         codes = self._codes_of(y, "y")
         loss = self._make_loss(self.classes_.shape[0])
-        weight = self._with_class_weight(y, weight)
         validations = self._validation_rows(eval_set, eval_sample_weight, None, self._codes_of)
         self._fit(Rows(X, codes, weight), loss, validations, listed(callbacks))
         return self
@@ -140,6 +139,10 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
                 "cannot be bound to rise; use None"
             )
         return MultinomialLoss(n_classes)
+
+    @property
+    def _kind_of_target(self) -> TargetKind:
+        return "binary" if self.classes_.shape[0] == 2 else "multiclass"
 
     def _codes_of(self, y: Any, name: str) -> F64:
         y = column_or_1d(y)

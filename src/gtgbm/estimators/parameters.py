@@ -10,8 +10,14 @@ import numpy as np
 
 from gtgbm.losses.base import Loss
 from gtgbm.losses.pointwise import Pointwise
-from gtgbm.metrics import Metric, metric_of
+from gtgbm.metrics import Metric, TargetKind, metric_of
 
+_MODELS: dict[TargetKind, str] = {
+    "binary": "two classes",
+    "multiclass": "many classes",
+    "numbers": "regression",
+    "relevance": "rankings",
+}
 _VERBS = ("value", "gradient", "curvature")
 
 
@@ -92,6 +98,8 @@ def columns(name: str, value: Any, n_features: int, names: Any) -> list[int]:
 
 def loss(name: str, value: Any, known: dict[str, Loss]) -> Loss:
     """Return a loss given by name, or as an object with `value`, `gradient` and `curvature`."""
+    if isinstance(value, type):
+        raise TypeError(f"{name}={value.__name__} is a class: give an object of it, {value.__name__}()")
     if not isinstance(value, str) and all(callable(getattr(value, verb, None)) for verb in _VERBS):
         return Pointwise(value)
     hint = f", or an object with {', '.join(_VERBS)} (see gtgbm.losses.LossFunction)"
@@ -132,8 +140,8 @@ def directions(name: str, value: Any, n_features: int, names: Any, categorical: 
     return [int(one) for one in found] if any(found) else []
 
 
-def metrics(name: str, value: Any, has_queries: bool) -> list[Metric]:
-    """Return metrics given by name, as callables, or as a list of such."""
+def metrics(name: str, value: Any, kind: TargetKind) -> list[Metric]:
+    """Return metrics given by name, as callables, or as a list of such, if they go with the targets."""
     if value is None:
         return []
     found = []
@@ -141,13 +149,19 @@ def metrics(name: str, value: Any, has_queries: bool) -> list[Metric]:
         if isinstance(one, Metric):
             metric = one
         elif isinstance(one, str):
-            metric = metric_of(one)
+            try:
+                metric = metric_of(one)
+            except ValueError as error:
+                raise ValueError(f"{name}={value!r}: {error}") from error
         elif callable(one):
             metric = _metric_of_callable(one)
         else:
             raise TypeError(f"{name} has {one!r}: give names, callables f(y, prediction), or a list of such")
-        if metric.is_of_queries and not has_queries:
-            raise ValueError(f"{name}={metric.name!r} is a metric of rankings: it goes with GTGBMRanker")
+        if kind not in metric.kinds:
+            raise ValueError(
+                f"{name}={metric.name!r} goes with {' or '.join(_MODELS[one] for one in metric.kinds)}, not "
+                f"with {_MODELS[kind]}"
+            )
         found.append(metric)
     twice = {metric.name for metric in found if [one.name for one in found].count(metric.name) > 1}
     if twice:

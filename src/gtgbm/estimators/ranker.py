@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from gtgbm.arrays import F64, I64
@@ -15,10 +14,10 @@ from gtgbm.estimators import parameters as check
 from gtgbm.estimators.base import INPUT, BaseGTGBM
 from gtgbm.estimators.compact import CompactRegressor
 from gtgbm.estimators.documentation import documented
-from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, listed
+from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, listed, weight_of_queries, with_weight
 from gtgbm.losses.base import Loss
 from gtgbm.losses.ranking import RankingLoss
-from gtgbm.metrics import METRICS
+from gtgbm.metrics import METRICS, TargetKind
 
 _MOST_RELEVANT = 31
 """Gains are 2 ** relevance - 1."""
@@ -30,6 +29,7 @@ class GTGBMRanker(BaseGTGBM):
 
     _looks_seldom = True
     _ranks = True
+    _kind_of_target: TargetKind = "relevance"
     truncation_level: Any
 
     def __init__(
@@ -106,8 +106,10 @@ class GTGBMRanker(BaseGTGBM):
         """
         anew = self._begins_anew()
         X, y = validate_data(self, X, y, **INPUT, ensure_min_samples=2, y_numeric=True, reset=anew)
-        relevance, ids = _relevance(y, "y"), checked_qid(qid, X.shape[0])
-        weight = _of_queries(checked_weight(sample_weight, X.shape[0]), ids)
+        ids = checked_qid(qid, X.shape[0])
+        weight = weight_of_queries(checked_weight(sample_weight, X.shape[0]), ids, "sample_weight")
+        weight, X, y, ids = with_weight(weight, X, y, ids)
+        relevance = _relevance(y, "y")
         validations = self._validation_rows(eval_set, eval_sample_weight, eval_qid, _relevance)
         self._fit(Rows(X, relevance, weight, ids), self._make_loss(), validations, listed(callbacks))
         return self
@@ -185,17 +187,3 @@ def _relevance(y: Any, name: str) -> F64:
             f"{name} holds {relevance[wrong][0]:g}: relevance must be a whole number, 0 to {_MOST_RELEVANT}"
         )
     return relevance
-
-
-def _of_queries(weight: F64 | None, qid: NDArray[Any]) -> F64 | None:
-    """Weights of rows, if they are the same within every query."""
-    if weight is None:
-        return None
-    _, first, number = np.unique(qid, return_index=True, return_inverse=True)
-    if (weight[first][number] != weight).any():
-        row = int(np.argmax(weight[first][number] != weight))
-        raise ValueError(
-            f"sample_weight differs within query {qid[row]!r}: pairs of its documents need one weight, so "
-            "give all rows of a query the same"
-        )
-    return weight

@@ -16,10 +16,11 @@ from gtgbm.estimators import parameters as check
 from gtgbm.estimators.base import INPUT, BaseGTGBM
 from gtgbm.estimators.compact import CompactRegressor
 from gtgbm.estimators.documentation import documented
-from gtgbm.estimators.rows import Rows, checked_weight, listed
+from gtgbm.estimators.rows import Rows, checked_weight, listed, with_weight
 from gtgbm.losses.base import Loss
 from gtgbm.losses.classic import SquaredError
 from gtgbm.losses.pointwise import AbsoluteError, Huber, Pointwise, Poisson, Quantile, Tweedie
+from gtgbm.metrics import TargetKind
 
 _LARGEST_TARGET = 1e100
 """Squares of larger residuals would leave the range of floats."""
@@ -38,6 +39,8 @@ _LOSSES: dict[str, Loss] = {
 
 
 class _Regressor(RegressorMixin, BaseGTGBM):
+    _kind_of_target: TargetKind = "numbers"
+
     def fit(
         self,
         X: Any,
@@ -73,8 +76,8 @@ class _Regressor(RegressorMixin, BaseGTGBM):
         anew = self._begins_anew()
         X, y = validate_data(self, X, y, **INPUT, ensure_min_samples=2, y_numeric=True, reset=anew)
         loss = check.loss("loss", self.loss, _LOSSES)
+        weight, X, y = with_weight(checked_weight(sample_weight, X.shape[0]), X, y)
         y = self._target(y, "y")
-        weight = checked_weight(sample_weight, X.shape[0])
         if np.all(y == y[0]):
             warnings.warn(
                 f"y is constant ({y[0]:g}): there is nothing to split on, the model is a constant",

@@ -70,6 +70,28 @@ def checked_weight(sample_weight: Any, n_rows: int, name: str = "sample_weight")
     return None if bool((weight == 1.0).all()) else weight
 
 
+def with_weight(weight: F64 | None, *arrays: Any) -> tuple[Any, ...]:
+    """Weights and arrays without the rows that weigh nothing: they are no rows."""
+    if weight is None or weight.all():
+        return weight, *arrays
+    kept = np.flatnonzero(weight)
+    return weight[kept], *(array[kept] for array in arrays)
+
+
+def weight_of_queries(weight: F64 | None, qid: NDArray[Any], name: str) -> F64 | None:
+    """Weights of rows, if they are the same within every query."""
+    if weight is None:
+        return None
+    _, first, number = np.unique(qid, return_index=True, return_inverse=True)
+    differs = weight[first][number] != weight
+    if differs.any():
+        raise ValueError(
+            f"{name} differs within query {qid[differs][0]}: pairs of its documents need one weight, so give "
+            "all rows of a query the same"
+        )
+    return weight
+
+
 def checked_qid(qid: Any, n_rows: int, name: str = "qid") -> NDArray[Any]:
     """Return the query of each row."""
     if qid is None:
@@ -77,8 +99,14 @@ def checked_qid(qid: Any, n_rows: int, name: str = "qid") -> NDArray[Any]:
     ids = np.asarray(qid)
     if ids.shape != (n_rows,):
         raise ValueError(f"{name} has shape {ids.shape}; give one query id per row, shape ({n_rows},)")
-    if ids.dtype.kind == "f" and np.isnan(ids).any():
-        raise ValueError(f"{name} holds NaN; every row needs a query id")
+    if any(one is None or one != one for one in (ids if ids.dtype.kind in "fO" else ())):
+        raise ValueError(f"{name} holds NaN or None; every row needs a query id")
+    try:
+        np.unique(ids)
+    except TypeError as error:
+        raise TypeError(
+            f"{name} holds ids that cannot be compared ({error}); give all of one type"
+        ) from error
     return ids
 
 

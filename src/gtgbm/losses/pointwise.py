@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import F64, I64
+from gtgbm.arrays import F64
+from gtgbm.losses.averages import Averages
 from gtgbm.losses.base import Derivatives, LeafRule, NewtonLeaf, QuantileLeaf, Targets
 from gtgbm.losses.exponential import exp
 from gtgbm.reducer import Reducer
@@ -45,17 +48,27 @@ class LossFunction:
         """Second derivative, or an upper bound of it; not negative."""
         raise NotImplementedError
 
-    def start(self, y: F64, weight: F64) -> float:
+    def start(self, y: F64, averages: Averages) -> float:
         """Best constant score, by Newton's method unless a loss knows better."""
+
+        def mean(verb: Callable[[F64, F64], F64], at: float) -> float:
+            return averages.mean(verb(y, np.full_like(y, at)))
+
         score = 0.0
-        for _ in range(_NEWTON_ROUNDS):
-            at = np.full_like(y, score)
-            slope = float((self.gradient(y, at) * weight).sum())
-            curvature = float((self.curvature(y, at) * weight).sum())
-            step = -slope / curvature if curvature > 0.0 else 0.0
-            score += step
-            if abs(step) <= 1e-9 * (1.0 + abs(score)):
-                break
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss = mean(self.value, score)
+            for _ in range(_NEWTON_ROUNDS):
+                curvature = mean(self.curvature, score)
+                step = -mean(self.gradient, score) / curvature if curvature > 0.0 else 0.0
+                # Halved until the loss falls: from far away Newton's method overshoots.
+                while abs(step) > 1e-9 * (1.0 + abs(score)):
+                    there = mean(self.value, score + step)
+                    if there < loss:
+                        break
+                    step /= 2.0
+                else:
+                    break
+                score, loss = score + step, there
         return score
 
     def predict(self, score: F64) -> F64:
@@ -90,9 +103,9 @@ class AbsoluteError(LossFunction):
         del y
         return np.ones_like(score)
 
-    def start(self, y: F64, weight: F64) -> float:
+    def start(self, y: F64, averages: Averages) -> float:
         """Median."""
-        return weighted_quantile(y, weight, 0.5)
+        return averages.quantile(y, 0.5)
 
 
 @dataclass(frozen=True)
@@ -129,9 +142,9 @@ class Quantile(LossFunction):
         del y
         return np.ones_like(score)
 
-    def start(self, y: F64, weight: F64) -> float:
+    def start(self, y: F64, averages: Averages) -> float:
         """Quantile of the targets."""
-        return weighted_quantile(y, weight, self.share)
+        return averages.quantile(y, self.share)
 
 
 @dataclass(frozen=True)
@@ -168,10 +181,10 @@ class Huber(LossFunction):
         """
         return np.asarray(self.delta / np.maximum(np.abs(y - score), self.delta))
 
-    def start(self, y: F64, weight: F64) -> float:
+    def start(self, y: F64, averages: Averages) -> float:
         """From the median, by Newton's steps."""
-        score = weighted_quantile(y, weight, 0.5)
-        return score + super().start(y - score, weight)
+        score = averages.quantile(y, 0.5)
+        return score + super().start(y - score, averages)
 
 
 @dataclass(frozen=True)
@@ -181,7 +194,7 @@ class Tweedie(LossFunction):
     Parameters
     ----------
     power : float, default 1.5
-        In [1, 2): the variance grows as this power of the mean. 1 is Poisson's.
+        In [1, 2): the variance grows as this power of the mean. 1 is Poisson's, without `Poisson`'s damping.
     """
 
     power: float = 1.5
@@ -207,12 +220,13 @@ class Tweedie(LossFunction):
         return np.asarray(over - under)
 
     def curvature(self, y: F64, score: F64) -> F64:
-        """exp((2 - p) score), by which log(1 + residuals / curvatures) is the best step of a leaf."""
-        return self._parts(y, score)[0]
+        """(2 - p) exp((2 - p) score) + (p - 1) y exp((1 - p) score)."""
+        over, under = self._parts(y, score)
+        return np.asarray((2.0 - self.power) * over + (self.power - 1.0) * under)
 
-    def start(self, y: F64, weight: F64) -> float:
+    def start(self, y: F64, averages: Averages) -> float:
         """Logarithm of the mean."""
-        return float(np.log((y * weight).sum() / weight.sum()))
+        return math.log(averages.mean(y))
 
     def predict(self, score: F64) -> F64:
         """exp(score)."""
@@ -262,11 +276,10 @@ class Pointwise:
 
     def start(self, targets: Targets, pool: _core.Pool, reducer: Reducer) -> F64:
         """Best constant, as the function says or by Newton's method."""
-        del pool, reducer
         find = getattr(self._function, "start", None)
         if find is None:
             find = LossFunction.start.__get__(self._function)
-        return np.array([float(find(targets.y, targets.weights.as_floats()))])
+        return np.array([float(find(targets.y, Averages(targets.weights, pool, reducer)))])
 
     def derivatives(self, scores: F64, targets: Targets, pool: _core.Pool) -> Derivatives:
         """Ask the function, and check what it says."""
@@ -303,19 +316,6 @@ class Pointwise:
                 f"{self._function!r}.{verb} returned NaN or infinity; check the loss, or lower learning_rate"
             )
         return answer
-
-
-def weighted_quantile(values: F64, weight: F64, share: float) -> float:
-    """Value below which `share` of the weight lies; halfway between two where it is exactly that."""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weight[order])
-    wanted = share * below[-1]
-    k = int(np.searchsorted(below, wanted))
-    positive: I64 = np.flatnonzero(weight[order][k + 1 :] > 0)
-    if below[k] == wanted and positive.shape[0]:
-        after = order[k + 1 + positive[0]]
-        return float(values[order[k]] + (values[after] - values[order[k]]) / 2)
-    return float(values[order[k]])
 
 
 def _require(condition: bool, message: str) -> None:

@@ -57,10 +57,11 @@ class RankingLoss:
         assert targets.queries is not None
         facts = self._facts_of(targets)
         residuals, curvatures = np.empty_like(scores), np.empty_like(scores)
-        total = _core.rank_residuals(
+        queries, losses = targets.queries, np.empty(len(targets.queries))
+        _core.rank_residuals(
             pool,
-            targets.queries.rows,
-            targets.queries.begin,
+            queries.rows,
+            queries.begin,
             targets.y,
             facts.gain,
             facts.weight,
@@ -70,8 +71,11 @@ class RankingLoss:
             self._by_ndcg,
             residuals[0],
             curvatures[0],
+            losses,
         )
-        return Derivatives(residuals, curvatures, total / len(targets.queries))
+        # All rows of a query weigh the same.
+        weight = targets.weights.as_floats()[queries.rows[queries.begin[:-1]]]
+        return Derivatives(residuals, curvatures, float(np.average(losses, weights=weight)))
 
     def predict(self, scores: F64) -> F64:
         """Return the score itself: documents are sorted by it."""
