@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 NYC_ROWS = 100_000
-SPLITS = 5
+SPLITS = 10
 """Random splits of data that come without folds."""
 
 
@@ -45,7 +45,7 @@ def lightgbm_rank(data_dir: Path) -> Iterator[Fold]:
     qid = np.concatenate([z["query_train"], z["query_test"] + 100_000]).astype(np.int64)
     for seed in range(SPLITS):
         queries = np.random.default_rng(seed).permutation(np.unique(qid))
-        yield _by_query(X, y, qid, queries[: len(queries) // 5])
+        yield by_query(X, y, qid, queries[: len(queries) // 5])
 
 
 def mq2008(data_dir: Path) -> Iterator[Fold]:
@@ -53,7 +53,7 @@ def mq2008(data_dir: Path) -> Iterator[Fold]:
     z = _load(data_dir, "mq2008")
     qid = z["query_id"].astype(np.int64)
     for part in range(1, 6):
-        yield _by_query(z["X"], z["y"] * 1.0, qid, np.unique(qid[z["part_S"] == part]))
+        yield by_query(z["X"], z["y"] * 1.0, qid, np.unique(qid[z["part_S"] == part]))
 
 
 def nycflights(target: str) -> Callable[[Path], Iterator[Fold]]:
@@ -73,7 +73,8 @@ def nycflights(target: str) -> Callable[[Path], Iterator[Fold]]:
     return load
 
 
-def _by_query(X: Any, y: Any, qid: NDArray[np.int64], tested: NDArray[np.int64]) -> Fold:
+def by_query(X: Any, y: Any, qid: NDArray[np.int64], tested: NDArray[np.int64]) -> Fold:
+    """Split off some queries to test with."""
     # Peers need rows of a query together.
     order = np.argsort(qid, kind="stable")
     X, y, qid = X[order], y[order], qid[order]

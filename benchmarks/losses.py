@@ -51,6 +51,7 @@ METRIC = {
     "poisson": "poisson_deviance",
     "lambdarank": "ndcg@10",
 }
+OURS = (("lambdarank", 0.001), ("lambdarank", 0.003), ("pairwise", 0.001), ("pairwise", 0.003))
 FEW = {"lightgbm_rank": 20, "mq2008": 10}
 LAYOUTS = ("col_wise", "row_wise")
 
@@ -150,17 +151,12 @@ def measure_ranking(data_dir: Path) -> list[str]:
     for data, k in FEW.items():
         found: dict[str, dict[str, list[float]]] = {}
         for fold in DATA[data](data_dir):
-            n_leaves = 2
-            for loss in ("lambdarank", "pairwise"):
-                model, _ = fit_ours(fold, "lambdarank", loss=loss, penalty=0.001, n_features_to_select=k)
-                n_leaves = round(float(np.mean(model.n_leaves_))) if loss == "lambdarank" else n_leaves
-                keep(
-                    found,
-                    f"GTGBMRanker, {loss}",
-                    fold,
-                    model.predict(fold.X_test),
-                    model.n_selected_features_,
-                )
+            n_leaves = 0
+            for loss, penalty in OURS:
+                model, _ = fit_ours(fold, "lambdarank", loss=loss, penalty=penalty, n_features_to_select=k)
+                n_leaves = n_leaves or round(float(np.mean(model.n_leaves_)))
+                name, used = f"GTGBMRanker, {loss}, penalty {penalty:g}", model.n_selected_features_
+                keep(found, name, fold, model.predict(fold.X_test), used)
             booster, _ = fit_lightgbm(fold, "lambdarank", n_leaves)
             best = np.argsort(-booster.feature_importance("gain"), kind="stable")[:k]
             again, _ = fit_lightgbm(fold, "lambdarank", n_leaves, best)

@@ -129,7 +129,7 @@ def leaf_quantiles(rows: I32, begin: I64, end: I64, values: F64, weights: I64, s
         wanted = share * float(up_to[-1])
         k = int(np.flatnonzero(up_to >= wanted)[0])
         ends_here = up_to[k] == wanted and k + 1 < inside.shape[0]
-        quantiles[leaf] = found[k] / 2 + found[k + 1] / 2 if ends_here else found[k]
+        quantiles[leaf] = found[k] + (found[k + 1] - found[k]) / 2 if ends_here else found[k]
     return quantiles
 
 

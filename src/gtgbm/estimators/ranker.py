@@ -57,7 +57,7 @@ class GTGBMRanker(BaseGTGBM):
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
         eval_metric: Any = None,
-        criterion: str = "residuals",
+        criterion: str = "newton",
         subsample: float = 1.0,
         colsample: float = 1.0,
         monotone_constraints: Any = None,

@@ -10,7 +10,6 @@ from gtgbm.fixed_point import exact_mean
 from gtgbm.reducer import LocalReducer, Reducer
 from gtgbm.weights import RowWeights
 
-
 _LARGEST = 1e100
 """Values beyond are no longer targets or losses of anything: their mean need not be exact."""
 
