@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 NYC_ROWS = 100_000
-SPLITS = 10
+SPLITS = 30
 """Random splits of data that come without folds."""
 
 

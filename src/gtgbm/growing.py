@@ -284,13 +284,15 @@ class TreeGrower:
             # Sizes are compared as sums of weights, like everything else.
             small = max(1, small * self._total_weight // self._n_rows)
             given = self._residents, self._limits, draft
-            large = level.only(level.n_rows > small)
-            met = grow_subtrees(tree, large, *given, np.maximum(large.due_rows, small), shared=True)
-            level = level.only(level.n_rows <= small).with_nodes(met)
+            is_large = level.n_rows > small
+            if is_large.any():
+                large = level.only(is_large)
+                met = grow_subtrees(tree, large, *given, np.maximum(large.due_rows, small), shared=True)
+                level = level.only(~is_large).with_nodes(met)
             is_due = self._is_due(level, np.arange(len(level)))
             rest = level.only(~is_due)
             met = grow_subtrees(tree, rest, *given, rest.due_rows.copy(), shared=False)
-            return level.only(is_due).with_nodes(met).nodes
+            return np.concatenate([level.nodes[is_due], met])
 
     def _grow_down_by_levels(self, tree: TreeContext, level: Level, draft: Draft) -> I64:
         """Do the same where every histogram has to be summed over machines."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -66,8 +67,6 @@ class Level:
         Sum of squared fixed-point residuals, high and low part.
     n_rows : ndarray of int64, shape (nodes,)
         Rows on all machines.
-    sse : ndarray of float64, shape (nodes,)
-        Squared error around the mean, in squared fixed-point units.
     is_open : ndarray of bool, shape (nodes,)
         False for nodes that are taken care of already.
     """
@@ -80,8 +79,12 @@ class Level:
         self.parent, self.begin, self.end, self.number, self.depth, self.due_rows, self.total = table.T[:7]
         self.squares = table[:, 7:]
         self.n_rows: I64 = cells.count(self.total)
-        self.sse: F64 = cells.sse(self.total, self.squares)
         self.is_open: Bool = np.ones(table.shape[0], dtype=np.bool_)
+
+    @cached_property
+    def sse(self) -> F64:
+        """Squared error around the mean of each node, in squared fixed-point units, shape (nodes,)."""
+        return self._cells.sse(self.total, self.squares)
 
     @classmethod
     def root(cls, cells: Cells, n_rows: int) -> Level:

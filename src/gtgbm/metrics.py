@@ -137,7 +137,7 @@ def poisson_deviance(y: F64, prediction: F64, weight: F64, queries: Any = None) 
 def ndcg(y: F64, prediction: F64, weight: F64, queries: Any = None, k: int | None = None) -> float:
     """Mean NDCG of queries, gains 2**relevance - 1; queries without a relevant document are left out."""
     gain = dcg_gains(y)
-    ideal = ideal_dcg(queries, gain, k)
+    ideal = ideal_dcg(queries, y, k)
     counted = ideal > 0.0
     found = dcg(queries, gain, prediction, k)[counted] / ideal[counted]
     return _mean_of_queries(found, queries, weight, counted)

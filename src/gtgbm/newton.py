@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from gtgbm.weights import RowWeights
 _LEAST_CURVATURE = 2.0**-10
 """Share of the largest curvature that every row has at least: the steps of rows that are all but sure would
 otherwise be beyond all others, and leave those no bits."""
+_BITS = 25
+"""Curvatures become whole numbers whose weighted sum has at most so many bits, or a few more than the rows."""
 
 
 def newton_problem(residuals: F64, curvatures: F64, weights: RowWeights) -> tuple[F64, RowWeights]:
@@ -20,8 +22,17 @@ def newton_problem(residuals: F64, curvatures: F64, weights: RowWeights) -> tupl
     The squared error of a node then falls by what the loss falls by a Newton step of each side, to second
     order; in relation to the root's it stays within [0, 1].
     """
-    curvature = np.maximum(curvatures, _LEAST_CURVATURE * curvatures.max())
-    row_weights = weights.as_floats()
-    found = RowWeights.of(curvature * row_weights)
+    largest = float(curvatures.max(initial=0.0))
+    if largest <= 0.0:
+        return residuals, weights
+    bits = max(_BITS, weights.total_cells.bit_length() + 3)
+    unit = math.ldexp(1.0, bits - math.frexp(largest * weights.total_cells)[1])
+    curvature = np.maximum(np.rint(np.maximum(curvatures, _LEAST_CURVATURE * largest) * unit), 1.0)
+    cells = curvature.astype(np.int64)
+    if not weights.are_equal:
+        cells *= weights.cells
+    total = int(cells.sum())
     # A node's share of the curvature takes the place of its share of the rows.
-    return residuals / curvature, replace(found, cell_unit=found.total_cells / float(row_weights.sum()))
+    cell_unit = total * weights.cell_unit / weights.total_cells
+    problem = RowWeights(weights.n_rows, cells, cells, cell_unit, cell_unit, total, total)
+    return residuals * (unit / curvature), problem

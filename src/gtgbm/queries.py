@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ class Queries:
 
     rows: I64
     begin: I64
+    ideals: dict[int | None, tuple[F64, F64]] = field(default_factory=dict, compare=False, repr=False)
+    """DCG of the best orders for relevances met before, by the number of places: they never change."""
 
     @classmethod
     def of(cls, qid: NDArray[Any]) -> Queries:
@@ -35,12 +38,12 @@ class Queries:
         """Return the number of queries."""
         return int(self.begin.shape[0]) - 1
 
-    @property
+    @cached_property
     def sizes(self) -> I64:
         """Rows of each query."""
         return np.diff(self.begin)
 
-    @property
+    @cached_property
     def number(self) -> I64:
         """Query of each entry of `rows`."""
         return np.repeat(np.arange(len(self)), self.sizes)

@@ -89,7 +89,7 @@ class RankingLoss:
         assert targets.queries is not None
         gain, discount = dcg_gains(targets.y), discounts(targets.queries)
         if self._by_ndcg:
-            ideal = ideal_dcg(targets.queries, gain)
+            ideal = ideal_dcg(targets.queries, targets.y)
             weight = np.where(ideal > 0.0, 1.0 / np.where(ideal > 0.0, ideal, 1.0), 0.0)
         else:
             pairs = _unequal_pairs(targets.queries, targets.y)
@@ -109,9 +109,13 @@ def discounts(queries: Queries) -> F64:
     return np.asarray(1.0 / np.log2(2.0 + np.arange(int(queries.sizes.max(initial=1)))))
 
 
-def ideal_dcg(queries: Queries, gain: F64, k: int | None = None) -> F64:
+def ideal_dcg(queries: Queries, relevance: F64, k: int | None = None) -> F64:
     """DCG of each query's best order, over the first k places."""
-    return dcg(queries, gain, gain, k)
+    known = queries.ideals.get(k)
+    if known is None or known[0] is not relevance:
+        known = relevance, dcg(queries, dcg_gains(relevance), relevance, k)
+        queries.ideals[k] = known
+    return known[1]
 
 
 def dcg(queries: Queries, gain: F64, score: F64, k: int | None = None) -> F64:
