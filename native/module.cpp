@@ -58,6 +58,7 @@ NB_MODULE(_core, m) {
     kernel(m, "exponentials", &exponentials);
     kernel(m, "leaf_sums", &leaf_sums);
     kernel(m, "leaf_quantiles", &leaf_quantiles);
+    kernel(m, "rank_rows", &rank_rows);
     kernel(m, "rank_residuals", &rank_residuals);
     kernel(m, "add_to_leaves", &add_to_leaves);
     kernel(m, "build_histograms", &build_histograms);

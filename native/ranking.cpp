@@ -9,6 +9,31 @@
 namespace gtgbm {
 namespace {
 
+// log(1 + x) for x in [0, 1] to 1e-11, the same bits everywhere: 2 atanh(x / (2 + x)).
+double log_of_one_and(double x) {
+    const double z = x / (2.0 + x), square = z * z;
+    double sum = 1.0 / 21;
+    for (int power = 19; power >= 1; power -= 2) sum = sum * square + 1.0 / power;
+    return 2.0 * z * sum;
+}
+
+// Query q has rows[begin[q] .. begin[q + 1]).
+void require_queries(const Array<const int64_t, 1>& rows, const Array<const int64_t, 1>& begin, size_t n) {
+    require(rows.shape(0) == n, "queries: one entry per row");
+    require_below(rows, static_cast<int64_t>(n), "queries: row out of range");
+    require(begin.shape(0) >= 1 && begin.data()[0] == 0 &&
+                begin.data()[begin.shape(0) - 1] == static_cast<int64_t>(n),
+            "queries: begin must go from 0 to the number of rows");
+    for (size_t q = 0; q + 1 < begin.shape(0); ++q)
+        require(begin.data()[q] <= begin.data()[q + 1], "queries: begin must not fall");
+}
+
+// By falling score; ties keep their order.
+void sort_by_score(std::vector<int64_t>::iterator first, std::vector<int64_t>::iterator last,
+                   const double* scores) {
+    std::stable_sort(first, last, [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
+}
+
 // One query, its documents by falling score; buffers live as long as a worker.
 class Query {
   public:
@@ -16,8 +41,7 @@ class Query {
     void sort(const int64_t* rows, int64_t n, const double* relevance, const double* gain,
               const double* scores) {
         order_.assign(rows, rows + n);
-        std::stable_sort(order_.begin(), order_.end(),
-                         [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
+        sort_by_score(order_.begin(), order_.end(), scores);
         const auto size = static_cast<size_t>(n);
         relevance_.resize(size);
         gain_.resize(size);
@@ -71,7 +95,7 @@ class Query {
         curvature_[better] += curvature;
         curvature_[worse] += curvature;
         pull_ += 2.0 * residual;
-        loss_ += weight * (std::log1p(e) + (ahead < 0.0 ? -ahead : 0.0));
+        loss_ += weight * (log_of_one_and(e) + (ahead < 0.0 ? -ahead : 0.0));
     }
 
     std::vector<int64_t> order_;
@@ -80,6 +104,20 @@ class Query {
 };
 
 }  // namespace
+
+void rank_rows(Pool& pool, Array<const int64_t, 1> rows, Array<const int64_t, 1> begin,
+               Array<const double, 1> scores, Array<int64_t, 1> out) {
+    require_queries(rows, begin, scores.shape(0));
+    require(out.shape(0) == rows.shape(0), "rank_rows: out must be as long as rows");
+    pool.run(static_cast<int64_t>(begin.shape(0)) - 1, static_cast<int64_t>(rows.shape(0)) * 20,
+             [&](int64_t q, int) {
+                 const int64_t *first = rows.data() + begin.data()[q],
+                               *last = rows.data() + begin.data()[q + 1];
+                 std::vector<int64_t> order(first, last);
+                 sort_by_score(order.begin(), order.end(), scores.data());
+                 std::copy(order.begin(), order.end(), out.data() + begin.data()[q]);
+             });
+}
 
 void rank_residuals(Pool& pool, Array<const int64_t, 1> rows, Array<const int64_t, 1> begin,
                     Array<const double, 1> relevance, Array<const double, 1> gain,
@@ -90,19 +128,17 @@ void rank_residuals(Pool& pool, Array<const int64_t, 1> rows, Array<const int64_
     require(
         begin.shape(0) >= 1 && weight.shape(0) + 1 == begin.shape(0) && losses.shape(0) == weight.shape(0),
         "rank_residuals: one weight and one loss per query");
-    require(rows.shape(0) == n && relevance.shape(0) == n && gain.shape(0) == n && residuals.shape(0) == n &&
-                curvatures.shape(0) == n,
-            "rank_residuals: arrays of different lengths");
-    require_below(rows, static_cast<int64_t>(n), "rank_residuals: row out of range");
+    require_queries(rows, begin, n);
+    require(
+        relevance.shape(0) == n && gain.shape(0) == n && residuals.shape(0) == n && curvatures.shape(0) == n,
+        "rank_residuals: arrays of different lengths");
     require(truncation >= 1, "rank_residuals: truncation must be at least 1");
     const int64_t queries = static_cast<int64_t>(weight.shape(0)), *first = begin.data();
-    require(first[0] == 0 && first[queries] == static_cast<int64_t>(n),
-            "rank_residuals: begin must go from 0 to the number of rows");
     int64_t work = 0;
     for (int64_t q = 0; q < queries; ++q) {
         const int64_t length = first[q + 1] - first[q];
-        require(length >= 0 && length <= static_cast<int64_t>(discount.shape(0)),
-                "rank_residuals: begin must not fall, and every place needs a discount");
+        require(length <= static_cast<int64_t>(discount.shape(0)),
+                "rank_residuals: every place needs a discount");
         work += length * std::min(length, truncation) * 10;
     }
     std::vector<Query> workers(static_cast<size_t>(pool.size()));

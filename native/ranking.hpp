@@ -5,6 +5,10 @@
 
 namespace gtgbm {
 
+// Query q has rows[begin[q] .. begin[q + 1]); out receives them by falling score, ties in their order.
+void rank_rows(Pool& pool, Array<const int64_t, 1> rows, Array<const int64_t, 1> begin,
+               Array<const double, 1> scores, Array<int64_t, 1> out);
+
 // Residuals and curvatures of the logistic loss of pairs of documents: of each pair of one query with
 // different relevance, the more relevant one should have the higher score. Query q has rows[begin[q] ..
 // begin[q + 1]), in whatever order. losses receives the sum over the pairs of each query.

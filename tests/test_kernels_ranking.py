@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,3 +188,12 @@ def test_wrong_shapes_are_refused() -> None:
         **{f"array {k}": {k: few} for k in (3, 4, 7, 10, 11, 12)},
     }
     assert_refused(_core.rank_residuals, good, bad)
+
+
+@given(rankings, pools)
+def test_rank_rows(ranking: Ranking, pool: _core.Pool) -> None:
+    found = np.full_like(ranking.rows, -1)
+    _core.rank_rows(pool, ranking.rows, ranking.begin, ranking.scores, found)
+    for begin, end in pairwise(ranking.begin.tolist()):
+        rows = ranking.rows[begin:end].tolist()
+        assert found[begin:end].tolist() == sorted(rows, key=lambda row: -float(ranking.scores[row]))

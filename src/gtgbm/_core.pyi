@@ -50,6 +50,7 @@ def leaf_sums(
 def leaf_quantiles(
     pool: Pool, rows: I32, begin: I64, end: I64, values: F64, weights: I64, share: float, out: F64, /
 ) -> None: ...
+def rank_rows(pool: Pool, rows: I64, begin: I64, scores: F64, out: I64, /) -> None: ...
 def rank_residuals(
     pool: Pool,
     rows: I64,

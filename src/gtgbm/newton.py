@@ -13,7 +13,7 @@ _LEAST_CURVATURE = 2.0**-10
 """Share of the largest curvature that every row has at least: the steps of rows that are all but sure would
 otherwise be beyond all others, and leave those no bits."""
 _BITS = 25
-"""Curvatures become whole numbers whose weighted sum has at most so many bits, or a few more than the rows."""
+"""Curvatures become whole numbers whose weighted sum has at most so many bits, or a few more than rows."""
 
 
 def newton_problem(residuals: F64, curvatures: F64, weights: RowWeights) -> tuple[F64, RowWeights]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gtgbm import _core
 from gtgbm.arrays import F64, I64, Bool
 
 
@@ -56,6 +57,12 @@ class Queries:
 
     def ranked(self, score: F64) -> tuple[I64, I64]:
         """Rows by query and falling score, ties in the order of the table; and each one's place from 0."""
-        number = self.number
-        order = np.lexsort((-score[self.rows], number))
-        return self.rows[order], np.arange(number.shape[0]) - self.begin[number]
+        ranked = np.empty_like(self.rows)
+        _core.rank_rows(_core.Pool(1), self.rows, self.begin, np.ascontiguousarray(score), ranked)
+        return ranked, self.place
+
+    @cached_property
+    def place(self) -> I64:
+        """Position of each entry of `rows` within its query."""
+        place: I64 = np.arange(self.rows.shape[0]) - self.begin[self.number]
+        return place
