@@ -60,7 +60,9 @@ class GrowthResults:
     def curves(self, sweep: str) -> dict[str, list[GrowthPoint]]:
         """Return the points of a sweep by method, in the order of the axis."""
         found: dict[str, list[GrowthPoint]] = {}
-        for point in sorted((p for p in self.points if p.sweep == sweep), key=lambda p: p.at):
+        # A fit that bought nothing has no place on a logarithmic axis.
+        kept = (point for point in self.points if point.sweep == sweep and point.at > 0)
+        for point in sorted(kept, key=lambda p: p.at):
             found.setdefault(point.method, []).append(point)
         return found
 
