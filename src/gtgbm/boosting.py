@@ -13,7 +13,6 @@ from gtgbm.arrays import F64, U8, Bool
 from gtgbm.callbacks import AnyCallback, Callbacks, Progress
 from gtgbm.data.input import AnyTable
 from gtgbm.evaluation import Evaluations
-from gtgbm.feature_costs import FeatureCosts
 from gtgbm.forest import Forest
 from gtgbm.growing import Grown, TreeGrower
 from gtgbm.leaf_values import leaf_steps
@@ -117,89 +116,98 @@ class _Round:
 
 
 class Booster:
-    """Adds trees to a model, one round after the other."""
+    """Adds trees to a model, one round after the other.
+
+    Parameters
+    ----------
+    model : Model
+        To be continued, in place; without trees for a new one.
+    """
 
     def __init__(
         self,
         grower: TreeGrower,
-        costs: FeatureCosts,
         loss: Loss,
         pool: _core.Pool,
         reducer: Reducer,
         timings: Timings,
-    ) -> None:
-        self._grower = grower
-        self._costs = costs
-        self._loss = loss
-        self._pool = pool
-        self._reducer = reducer
-        self._timings = timings
-
-    def run(
-        self,
         model: Model,
         table: AnyTable,
         targets: Targets,
         schedule: Schedule,
         evaluations: Evaluations,
-        callbacks: Sequence[AnyCallback] = (),
-    ) -> Model:
-        """Train.
-
-        Parameters
-        ----------
-        model : Model
-            To be continued, in place; without trees for a new one.
-        """
-        told = Callbacks(list(callbacks))
-        self._grower.resume((entry.feature, entry.category) for entry in model.history)
-        scores = model.forest().scores(table, self._pool)
-        evaluations.start(model.forest(), model.n_rounds, self._pool, model.evaluations)
+    ) -> None:
+        self._grower = grower
+        self._loss = loss
+        self._pool = pool
+        self._reducer = reducer
+        self._timings = timings
+        self._model = model
+        self._targets = targets
+        self._schedule = schedule
+        self._evaluations = evaluations
+        self._n_columns = table.shape[1]
+        grower.resume((entry.feature, entry.category) for entry in model.history)
+        self._scores = model.forest().scores(table, pool)
+        evaluations.start(model.forest(), model.n_rounds, pool, model.evaluations)
         model.evaluations = evaluations.values
-        with self._timings.stage("residuals"):
-            derivatives = self._loss.derivatives(scores, targets, self._pool)
-        told.start(self._progress(model, schedule, evaluations))
-        for t in range(model.n_rounds, schedule.n_rounds):
-            weights = schedule.sampling.weights_of(t, targets.weights)
-            allowed = schedule.sampling.columns_of(t, table.shape[1])
-            round_ = _Round(derivatives, weights, allowed)
-            grown = [
-                self._add_tree(model, k, round_, schedule, targets, scores[k]) for k in range(len(scores))
-            ]
-            with self._timings.stage("residuals"):
-                derivatives = self._loss.derivatives(scores, targets, self._pool)
-            model.training_losses.append(derivatives.mean_loss)
-            model.history += _bought(t, grown, derivatives.mean_loss)
-            if not np.isfinite(derivatives.mean_loss):
-                raise ValueError(
-                    f"training diverged: the loss is {derivatives.mean_loss} after {t + 1} rounds; "
-                    f"learning_rate={schedule.learning_rate} is too large, give 1 or less"
-                )
-            with self._timings.stage("validation"):
-                if evaluations.validations:
-                    evaluations.add_round(model.forest(-len(scores)), self._pool)
-            nothing_left = not any(tree.value.any() for tree in model.trees[-len(scores) :])
-            stop = told.after_round(self._progress(model, schedule, evaluations))
-            waited = schedule.patience is not None and evaluations.rounds_since_best() >= schedule.patience
-            # A sample may have had nothing to offer where the next one has.
-            if stop or waited or (nothing_left and not schedule.sampling.draws):
-                break
-        model.best_round = evaluations.best_round()
-        if schedule.patience is not None and model.best_round is not None:
-            model.keep_rounds(model.best_round)
-        told.end(self._progress(model, schedule, evaluations))
+        with timings.stage("residuals"):
+            self._derivatives = loss.derivatives(self._scores, targets, pool)
+        self.is_done = model.n_rounds >= schedule.n_rounds
+
+    def run(self, callbacks: Sequence[AnyCallback] = ()) -> Model:
+        """Train to the end."""
+        told = Callbacks(list(callbacks))
+        told.start(self.progress())
+        while not self.is_done:
+            self.add_round()
+            self.is_done |= told.after_round(self.progress())
+        model = self.finish()
+        told.end(self.progress())
         return model
 
-    def _add_tree(
-        self, model: Model, k: int, round_: _Round, schedule: Schedule, targets: Targets, scores: F64
-    ) -> Grown:
+    def add_round(self) -> None:
+        """Grow one tree for each score; `is_done` if there is no more to do."""
+        model, schedule, evaluations = self._model, self._schedule, self._evaluations
+        t, n_scores = model.n_rounds, self._scores.shape[0]
+        weights = schedule.sampling.weights_of(t, self._targets.weights)
+        round_ = _Round(self._derivatives, weights, schedule.sampling.columns_of(t, self._n_columns))
+        grown = [self._add_tree(k, round_) for k in range(n_scores)]
+        with self._timings.stage("residuals"):
+            self._derivatives = self._loss.derivatives(self._scores, self._targets, self._pool)
+        loss = self._derivatives.mean_loss
+        model.training_losses.append(loss)
+        model.history += _bought(t, grown, loss)
+        if not np.isfinite(loss):
+            raise ValueError(
+                f"training diverged: the loss is {loss} after {t + 1} rounds; "
+                f"learning_rate={schedule.learning_rate} is too large, give 1 or less"
+            )
+        with self._timings.stage("validation"):
+            if evaluations.validations:
+                evaluations.add_round(model.forest(-n_scores), self._pool)
+        nothing_left = not any(tree.value.any() for tree in model.trees[-n_scores:])
+        waited = schedule.patience is not None and evaluations.rounds_since_best() >= schedule.patience
+        # A sample may have had nothing to offer where the next one has.
+        nothing_left = nothing_left and not schedule.sampling.draws
+        self.is_done = waited or nothing_left or model.n_rounds >= schedule.n_rounds
+
+    def finish(self) -> Model:
+        """Return the model, cut to its best round where early stopping is asked for."""
+        self._model.best_round = self._evaluations.best_round()
+        if self._schedule.patience is not None and self._model.best_round is not None:
+            self._model.keep_rounds(self._model.best_round)
+        return self._model
+
+    def _add_tree(self, k: int, round_: _Round) -> Grown:
+        model, schedule, scores = self._model, self._schedule, self._scores[k]
         residuals, curvatures = round_.derivatives.residuals[k], round_.derivatives.curvatures
         fitted, weights = residuals, round_.weights
         if schedule.criterion == "newton" and curvatures is not None:
             fitted, weights = newton_problem(residuals, curvatures[k], weights)
         grown = self._grower.grow(fitted, k, weights, round_.allowed)
         with self._timings.stage("leaves"):
-            missing = targets.y - scores if isinstance(self._loss.leaf, QuantileLeaf) else residuals
+            missing = self._targets.y - scores if isinstance(self._loss.leaf, QuantileLeaf) else residuals
             steps = schedule.learning_rate * leaf_steps(
                 grown,
                 self._loss.leaf,
@@ -219,7 +227,9 @@ class Booster:
         model.outputs.append(k)
         return grown
 
-    def _progress(self, model: Model, schedule: Schedule, evaluations: Evaluations) -> Progress:
+    def progress(self) -> Progress:
+        """Say how far training is."""
+        model, schedule, evaluations = self._model, self._schedule, self._evaluations
         n_rounds = model.n_rounds
         seen = evaluations.after(n_rounds)
         last = next(reversed(seen.values()), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -69,6 +69,16 @@ class Settings:
     monotone: Sequence[int]
     """1, -1 or 0 for each column; empty: all 0."""
 
+    def costs(self, n_features: int) -> FeatureCosts:
+        """Return the costs of so many features."""
+        return FeatureCosts(n_features, self.penalty, self.penalty_scale, self.n_features_to_select)
+
+    def schedule(self, seed: int, directions: U8) -> Schedule:
+        """Return how long to train, and on what."""
+        sampling = Sampling(self.subsample, self.colsample, seed)
+        patience = self.early_stopping_rounds
+        return Schedule(self.n_estimators, self.learning_rate, patience, self.criterion, sampling, directions)
+
     def limits(self, weights: RowWeights) -> TreeLimits:
         """Limits of a tree over rows of some weights."""
         # 0.28 * 100 is a little more than 28 in floats, and should not be.
@@ -81,12 +91,34 @@ class Settings:
 
 
 @dataclass(frozen=True)
+class Evaluated:
+    """What is followed while training: the loss, by this name, and metrics, on these rows."""
+
+    loss_name: str
+    metrics: Sequence[Metric]
+    validations: Sequence[Validation]
+
+
+_NOTHING = Evaluated("loss", (), ())
+CostsOf = Callable[[int], FeatureCosts]
+
+
+@dataclass(frozen=True)
 class Fitted:
     """Result of a fit."""
 
     model: Model
     search: SearchChoice
     timings: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fit that is ready to begin."""
+
+    booster: Booster
+    search: SearchChoice
+    timings: Timings
 
 
 def train(
@@ -97,26 +129,41 @@ def train(
     *,
     seed: int,
     pool: _core.Pool,
-    loss_name: str = "loss",
-    metrics: Sequence[Metric] = (),
-    validations: Sequence[Validation] = (),
+    evaluated: Evaluated = _NOTHING,
     callbacks: Sequence[AnyCallback] = (),
     continued: Model | None = None,
 ) -> Fitted:
-    """Fit a model to a table.
+    """Fit a model to a table; see `prepare`."""
+    fit = prepare(table, targets, loss, settings, seed, pool, evaluated, continued)
+    model = fit.booster.run(callbacks)
+    return Fitted(model, fit.search, fit.timings.summary())
+
+
+def prepare(
+    table: AnyTable,
+    targets: Targets,
+    loss: Loss,
+    settings: Settings,
+    seed: int,
+    pool: _core.Pool,
+    evaluated: Evaluated = _NOTHING,
+    continued: Model | None = None,
+    costs_of: CostsOf | None = None,
+) -> Fit:
+    """Put the parts of a fit together.
 
     Parameters
     ----------
     table : ndarray or scipy.sparse.csc_matrix, shape (n, d)
     continued : Model or None
         A model to go on with: its features are owned from the start.
+    costs_of : callable or None
+        Makes the costs of so many features; None: the settings' penalty for each.
     """
     timings, reducer = Timings(), LocalReducer()
     rng = np.random.default_rng(seed)
     n, d = table.shape
-    weights = targets.weights
-    min_leaf = settings.limits(weights).min_leaf
-    directions = _directions(settings.monotone, d)
+    weights, directions = targets.weights, _directions(settings.monotone, d)
     searched = np.setdiff1d(np.arange(d), settings.categorical)
     n_test = n if settings.test_rows is None else min(n, settings.test_rows)
     with timings.stage("choice of search"):
@@ -126,6 +173,7 @@ def train(
             else SearchChoice(settings.search, "asked for")
         )
     with timings.stage("binning"):
+        min_leaf = settings.limits(weights).min_leaf
         categorical = encode_categories(table, settings.categorical, weights.cells, min_leaf, d)
     columns = _columns(table, pool, settings.max_bins, _THRESHOLD_ROWS[str(choice)], rng)
     search: Search
@@ -134,22 +182,15 @@ def train(
     else:
         search = _group_search(columns, searched, n_test, settings, pool, reducer, timings, rng, directions)
     residents = ResidentColumns(n, d, categorical, reducer, directions)
-    costs = FeatureCosts(
-        residents.n_features, settings.penalty, settings.penalty_scale, settings.n_features_to_select
-    )
+    costs = settings.costs(residents.n_features) if costs_of is None else costs_of(residents.n_features)
     grower = TreeGrower(n, residents, search, costs, settings.limits, pool, reducer, timings)
     if continued is None:
         start = np.zeros(loss.n_scores) if settings.zero_start else loss.start(targets, pool, reducer)
         continued = Model(start)
-    sampling = Sampling(settings.subsample, settings.colsample, seed)
-    patience = settings.early_stopping_rounds
-    schedule = Schedule(
-        settings.n_estimators, settings.learning_rate, patience, settings.criterion, sampling, directions
-    )
-    evaluations = Evaluations(loss, loss_name, metrics, validations)
-    booster = Booster(grower, costs, loss, pool, reducer, timings)
-    model = booster.run(continued, table, targets, schedule, evaluations, callbacks)
-    return Fitted(model, choice, timings.summary())
+    schedule = settings.schedule(seed, directions)
+    evaluations = Evaluations(loss, evaluated.loss_name, evaluated.metrics, evaluated.validations)
+    booster = Booster(grower, loss, pool, reducer, timings, continued, table, targets, schedule, evaluations)
+    return Fit(booster, choice, timings)
 
 
 def _columns(

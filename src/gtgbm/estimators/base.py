@@ -26,7 +26,7 @@ from gtgbm.group_tests import GroupTestSettings
 from gtgbm.losses.base import Loss
 from gtgbm.metrics import TargetKind
 from gtgbm.progress import ProgressBar
-from gtgbm.training import SearchName, Settings, train
+from gtgbm.training import Evaluated, SearchName, Settings, train
 
 _MIN_TEST_ROWS = 100
 """Nodes with fewer test rows propose only noise (docs/group-testing.md)."""
@@ -163,9 +163,11 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
                 settings,
                 seed=seed,
                 pool=pool,
-                loss_name=self._loss_name,
-                metrics=metrics,
-                validations=[Validation(one.as_table(), one.targets()) for one in validations],
+                evaluated=Evaluated(
+                    self._loss_name,
+                    metrics,
+                    [Validation(one.as_table(), one.targets()) for one in validations],
+                ),
                 callbacks=[bar.update, *callbacks],
                 continued=continued,
             )
