@@ -54,7 +54,13 @@ METRIC = {
 }
 FOLDS = 5
 """Folds of the comparison with all features; that with few has differences to find that are smaller."""
-OURS = (("lambdarank", 0.001), ("lambdarank", 0.003), ("pairwise", 0.001), ("pairwise", 0.003))
+OURS = (
+    ("lambdarank", 0.001, "exhaustive"),
+    ("lambdarank", 0.003, "exhaustive"),
+    ("pairwise", 0.001, "exhaustive"),
+    ("lambdarank", 0.001, "group-testing"),
+    ("lambdarank", 0.003, "group-testing"),
+)
 FEW = {"lightgbm_rank": 20, "mq2008": 10}
 LAYOUTS = ("col_wise", "row_wise")
 
@@ -155,10 +161,12 @@ def measure_ranking(data_dir: Path) -> list[str]:
         found: dict[str, dict[str, list[float]]] = {}
         for fold in DATA[data](data_dir):
             n_leaves = 0
-            for loss, penalty in OURS:
-                model, _ = fit_ours(fold, "lambdarank", loss=loss, penalty=penalty, n_features_to_select=k)
+            for loss, penalty, search in OURS:
+                model, _ = fit_ours(
+                    fold, "lambdarank", loss=loss, penalty=penalty, search=search, n_features_to_select=k
+                )
                 n_leaves = n_leaves or round(float(np.mean(model.n_leaves_)))
-                name, used = f"GTGBMRanker, {loss}, penalty {penalty:g}", model.n_selected_features_
+                name, used = f"GTGBMRanker, {loss}, penalty {penalty:g}, {search}", model.n_selected_features_
                 keep(found, name, fold, model.predict(fold.X_test), used)
             booster, _ = fit_lightgbm(fold, "lambdarank", n_leaves)
             best = np.argsort(-booster.feature_importance("gain"), kind="stable")[:k]

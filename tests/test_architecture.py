@@ -57,7 +57,7 @@ LAYERS: list[tuple[str, ...]] = [
         "group_search",
     ),
     ("growing", "leaf_values", "monotone", "newton", "evaluation"),
-    ("boosting", "search_choice", "training", "progress"),
+    ("boosting", "search_choice", "training", "multitask", "progress"),
     (
         "estimators",
         "estimators.base",
@@ -66,6 +66,7 @@ LAYERS: list[tuple[str, ...]] = [
         "estimators.documentation",
         "estimators.rows",
         "estimators.ranker",
+        "estimators.multitask",
         "estimators.outcomes",
         "estimators.parameters",
         "estimators.regressors",

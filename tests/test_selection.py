@@ -211,7 +211,7 @@ def test_automatic_search_says_why(n_columns: int, expected: str) -> None:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(300, n_columns)).astype(np.float32)
     X[:, 2] = rng.normal(size=300)
-    model = GTGBMRegressor(n_estimators=10, random_state=0).fit(X, X[:, 2])
+    model = GTGBMRegressor(n_estimators=2, random_state=0).fit(X, X[:, 2])
     assert model.search_ == expected
     assert model.search_.reason
 

@@ -11,6 +11,8 @@ from gtgbm.estimators import (
     GTGBMClassifier,
     GTGBMRanker,
     GTGBMRegressor,
+    MultitaskGTGBMClassifier,
+    MultitaskGTGBMRegressor,
 )
 from gtgbm.tree import Tree
 
@@ -26,6 +28,8 @@ __all__ = [
     "GTGBMRanker",
     "GTGBMRegressor",
     "HistoryEntry",
+    "MultitaskGTGBMClassifier",
+    "MultitaskGTGBMRegressor",
     "Progress",
     "Tree",
     "losses",

@@ -16,7 +16,7 @@ Measure = Callable[[int, I64], Splits]
 
 def buy_new_features(
     choice: Splits, proposals: Splits, turn: I64, costs: FeatureCosts, measure: Measure
-) -> list[tuple[int, int]]:
+) -> list[tuple[int, int, float]]:
     """Let nodes take turns in buying.
 
     One proposal per node suffices: whatever a node's best new feature is, once another node has bought it
@@ -35,10 +35,10 @@ def buy_new_features(
 
     Returns
     -------
-    list of (node, feature)
+    list of (node, feature, price)
         What was bought, in order.
     """
-    bought: list[tuple[int, int]] = []
+    bought: list[tuple[int, int, float]] = []
     waiting = turn
     while True:
         prices = costs.prices(proposals.feature[waiting])
@@ -53,5 +53,5 @@ def buy_new_features(
         if costs.is_owned[feature]:
             continue
         costs.buy(feature)
-        bought.append((node, feature))
+        bought.append((node, feature, float(prices[first])))
         choice.improve(waiting, measure(feature, waiting))

@@ -98,7 +98,7 @@ class GroupSearch:
         self._recent_gains.append(0.0)
         with self._timings.stage("dealing"):
             residuals = tree.cells.values[self._tested.rows] >> tree.cells.count_bits
-            self._tests.start_tree(residuals, costs.is_owned)
+            self._tests.start_tree(residuals, costs.is_known)
 
     def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
         """Whether a node has test rows enough, and squared error enough for a gain like the recent best."""
@@ -110,7 +110,7 @@ class GroupSearch:
         if self._screening.by_tests:
             likely = _GAIN_MARGIN * max(self._recent_gains)
             # The root is always looked at, or a search that found nothing for a while would never resume.
-            worth &= (floor + costs.new_price <= likely * level.sse[nodes]) | (level.depth[nodes] == 0)
+            worth &= (floor + costs.search_price <= likely * level.sse[nodes]) | (level.depth[nodes] == 0)
         return worth
 
     def propose(
@@ -125,14 +125,15 @@ class GroupSearch:
             tested = self._tested.of(tree, level, nodes)
             min_leaf = self._min_leaf(tree, self._tested)
             feature, gain = self._tests.search(tested, tree.cells.count_bits, min_leaf)
+        needed = floor + costs.search_price
         with self._timings.stage("screening"):
-            kept = ~costs.is_owned[feature] & costs.is_allowed[feature]
+            kept = ~costs.is_known[feature] & costs.is_allowed[feature]
             if self._screening.by_tests:
-                kept &= self._estimate(level, nodes, tested.n_rows, gain) > (floor + costs.new_price)[:, None]
+                kept &= self._estimate(level, nodes, tested.n_rows, gain) > needed[:, None]
             row, features = _distinct_pairs(kept, feature, self.n_columns)
         if row.shape[0] and self._sample is not None:
             with self._timings.stage("second screening"):
-                row, features = self._screen_again(tree, level, nodes, floor + costs.new_price, row, features)
+                row, features = self._screen_again(tree, level, nodes, needed, row, features)
         if row.shape[0] == 0:
             return nodes[:0], Splits.none(0)
         with self._timings.stage("binning"):

@@ -155,6 +155,7 @@ class TreeGrower:
         rest = self._rests.setdefault(score, Rest(self._limits.longest_rest))
         looks = rest.start_tree(len(self._costs.owned))
         self._searches = looks and self._costs.new_price < np.inf
+        self._take_offers()
         if self._searches:
             self._search.start_tree(tree, self._costs)
         level = Level.root(cells, self._n_rows)
@@ -193,7 +194,7 @@ class TreeGrower:
         if not self._searches:
             return np.ones(nodes.shape[0], dtype=np.bool_)
         may_buy = level.sse[nodes] > self._costs.new_price
-        if not self._residents.has_new_categories:
+        if not self._residents.has_new:
             may_buy &= self._search.may_find(level, nodes, self._costs)
         settled: Bool = ~may_buy
         return settled
@@ -213,9 +214,9 @@ class TreeGrower:
         proposals = Splits.none(len(level))
         searched = active[may_buy]
         proposals.put(searched, new.at(np.flatnonzero(may_buy)))
-        nodes, found = self._search.propose(tree, level, searched, choice.gain[searched], self._costs)
-        proposals.improve(nodes, found)
-        price = self._costs.new_price / tree.root_sse
+        if self._costs.search_price < np.inf:
+            nodes, found = self._search.propose(tree, level, searched, choice.gain[searched], self._costs)
+            proposals.improve(nodes, found, self._costs.prices)
         # Largest first; a stable sort keeps equals in the order of their nodes.
         turn = active[np.argsort(-level.n_rows[active], kind="stable")]
 
@@ -225,10 +226,14 @@ class TreeGrower:
 
         bought = buy_new_features(choice, proposals, turn, self._costs, own_and_measure)
         # Where something was found, more may be found right below.
-        level.due_rows[[node for node, _ in bought]] = ALWAYS_DUE
+        level.due_rows[[node for node, _, _ in bought]] = ALWAYS_DUE
         return choice, [
-            Purchase(*self._residents.described(feature), float(choice.gain[node]) / tree.root_sse, price)
-            for node, feature in bought
+            Purchase(
+                *self._residents.described(feature),
+                float(choice.gain[node]) / tree.root_sse,
+                price / tree.root_sse,
+            )
+            for node, feature, price in bought
         ]
 
     def _may_buy(self, level: Level, nodes: I64, owned_gain: F64) -> Bool:
@@ -240,9 +245,17 @@ class TreeGrower:
         is_due: Bool = level.n_rows[nodes] <= level.due_rows[nodes]
         return is_due
 
+    def _take_offers(self) -> None:
+        """Take in what others have bought, and need not be searched for."""
+        for feature in self._costs.offered:
+            if not self._residents.is_offered(feature):
+                self._residents.offer_numbers(feature, *self._search.take_column(feature))
+
     def _own(self, feature: int) -> None:
         if feature >= self._search.n_columns:
             self._residents.own_category(feature)
+        elif self._residents.is_offered(feature):
+            self._residents.own_offered(feature)
         else:
             self._residents.own_numbers(feature, *self._search.take_column(feature))
 

@@ -8,7 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import CATEGORICAL, CELLS, F64, I32, I64, LANES, NEW, OWNED, SKIPPED, U8, Bool
+from gtgbm.arrays import (
+    CATEGORICAL,
+    CELLS,
+    F64,
+    FALLING,
+    I32,
+    I64,
+    LANES,
+    NEW,
+    OWNED,
+    RISING,
+    SKIPPED,
+    U8,
+    Bool,
+)
 from gtgbm.data.categories import CategoryColumn
 from gtgbm.data.tiles import Tiles
 from gtgbm.histograms import LevelHistograms
@@ -72,9 +86,10 @@ class ResidentColumns:
             self._keep_thresholds(position, column.values)
 
     @property
-    def has_new_categories(self) -> bool:
-        """Whether some category is not owned yet."""
-        return bool((self.tiles.category_use == NEW).any())
+    def has_new(self) -> bool:
+        """Whether some category is not owned yet, or a column that others own."""
+        kinds = self.tiles.use & ~np.uint8(RISING | FALLING)
+        return bool((self.tiles.category_use == NEW).any() or (kinds == NEW).any())
 
     def start_tree(self, allowed: Bool | None) -> None:
         """Forget the last tree's histograms.
@@ -106,7 +121,7 @@ class ResidentColumns:
         return None
 
     def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[Splits, Splits]:
-        """Best splits at some nodes: over owned features, and over categories not owned yet."""
+        """Best splits at some nodes: over owned features, and over categories and columns on offer."""
         return self._histograms.best_splits(tree, level, nodes)
 
     def own_numbers(self, feature: int, codes: U8, n_bins: int, thresholds: F64) -> None:
@@ -114,6 +129,22 @@ class ResidentColumns:
         position = self.tiles.append(feature, codes, n_bins, OWNED | int(self._directions[feature]))
         self._position[feature] = position
         self._keep_thresholds(position, thresholds)
+
+    def offer_numbers(self, feature: int, codes: U8, n_bins: int, thresholds: F64) -> None:
+        """Take in the column of a feature that others own."""
+        self.own_numbers(feature, codes, n_bins, thresholds)
+        self._set_use(feature, NEW)
+
+    def is_offered(self, feature: int) -> bool:
+        """Whether the column of a feature is here already."""
+        return bool(self._position[feature] >= 0)
+
+    def own_offered(self, feature: int) -> None:
+        """Own a feature that was offered."""
+        self._set_use(feature, OWNED)
+
+    def _set_use(self, feature: int, use: int) -> None:
+        self.tiles.use[self._position[feature]] = use | int(self._directions[feature])
 
     def own_category(self, feature: int) -> None:
         """Own a category."""

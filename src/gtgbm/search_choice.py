@@ -28,8 +28,6 @@ _CANDIDATES = 8
 """Candidates measured at a node."""
 _DEAL = 0.15
 """Add a feature's value to a group sum."""
-_CHEAP = 1e9
-"""Cost below which all features are looked at: what group tests save there is not worth what they miss."""
 _SPARSE = 0.05
 """Share of values that differ from the most frequent one below which sums drown single features."""
 
@@ -90,8 +88,6 @@ def choose_search(
         f"rough estimate for the search alone, on one core: {group * 1e-9:.2g} s with group tests, "
         f"{exhaustive * 1e-9:.2g} s over all features"
     )
-    if exhaustive < _CHEAP:
-        return SearchChoice("exhaustive", f"a small table: {exhaustive * 1e-9:.2g} s to look at all features")
     return SearchChoice("group-testing" if group < exhaustive else "exhaustive", costs)
 
 

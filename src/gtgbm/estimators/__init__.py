@@ -1,6 +1,7 @@
 """scikit-learn estimators."""
 
 from gtgbm.estimators.classifiers import AGBMClassifier, GBFSClassifier, GTGBMClassifier
+from gtgbm.estimators.multitask import MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
 from gtgbm.estimators.ranker import GTGBMRanker
 from gtgbm.estimators.regressors import AGBMRegressor, GBFSRegressor, GTGBMRegressor
 
@@ -12,4 +13,6 @@ __all__ = [
     "GTGBMClassifier",
     "GTGBMRanker",
     "GTGBMRegressor",
+    "MultitaskGTGBMClassifier",
+    "MultitaskGTGBMRegressor",
 ]

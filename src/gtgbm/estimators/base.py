@@ -90,6 +90,12 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     monotone_constraints: Any
     warm_start: Any
 
+    # What a fit leaves behind: by task where there are several.
+    trees_: Any
+    selection_history_: Any
+    n_iter_: Any
+    search_: Any
+
     def _set_parameters(self, values: dict[str, Any]) -> None:
         """Keep the arguments of ``__init__`` as they are; ``fit`` checks them."""
         for name in self._get_param_names():
@@ -204,15 +210,16 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             list(results.values()),
         )
 
-    def _settings(self, n_features: int) -> Settings:
+    def _settings(self, n_features: int, penalty: Any = None) -> Settings:
+        given = self.penalty if penalty is None else penalty
         scale = cast(PenaltyScale, check.option("penalty_scale", self.penalty_scale, ("root", "absolute")))
         if scale == "root":
             hint = (
                 " (a fraction of the squared error at the root; for other units use penalty_scale='absolute')"
             )
-            penalty = check.number("penalty", self.penalty, low=0, high=1, high_open=True, hint=hint)
+            penalty = check.number("penalty", given, low=0, high=1, high_open=True, hint=hint)
         else:
-            penalty = check.number("penalty", self.penalty, low=0)
+            penalty = check.number("penalty", given, low=0)
         name = check.option("search", self.search, ("auto", "group-testing", "exhaustive"))
         hint = f" (X has {n_features} features)"
         n_relevant = check.optional_count("n_relevant", self.n_relevant, low=1, high=n_features, hint=hint)

@@ -15,6 +15,19 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
         "What the first use of a feature costs: larger means fewer features. With penalty_scale='root' a "
         "fraction of the squared error at each tree's root, in [0, 1); 'absolute': in units of that error.",
     ),
+    "group_penalty": ("float", "μ_G", "What a feature costs on top that no task uses yet."),
+    "task_penalty": (
+        "float or dict",
+        "μ_t",
+        "What the first use of a feature costs a task, or each task.",
+    ),
+    "method": (
+        "{'multitask', 'group-sparse', 'independent'}",
+        "",
+        "'multitask': both penalties; 'group-sparse': what one task buys is free for all; 'independent': "
+        "tasks know nothing of each other, and pay both penalties for each feature.",
+    ),
+    "n_features_per_task": ("int or None", "", "Hard limit on the number of features of each task."),
     "penalty_scale": (
         "{'root', 'absolute'}",
         "",

@@ -28,7 +28,7 @@ _SMALLEST_SPREAD = 1e-100
 """So would squares of smaller ones."""
 
 
-_LOSSES: dict[str, Loss] = {
+LOSSES: dict[str, Loss] = {
     "squared_error": SquaredError(),
     "absolute_error": Pointwise(AbsoluteError()),
     "huber": Pointwise(Huber()),
@@ -75,7 +75,7 @@ class _Regressor(RegressorMixin, BaseGTGBM):
         """
         anew = self._begins_anew()
         X, y = validate_data(self, X, y, **INPUT, ensure_min_samples=2, y_numeric=True, reset=anew)
-        loss = check.loss("loss", self.loss, _LOSSES)
+        loss = check.loss("loss", self.loss, LOSSES)
         weight, X, y = with_weight(checked_weight(sample_weight, X.shape[0]), X, y)
         y = self._target(y, "y")
         if np.all(y == y[0]):
@@ -89,8 +89,8 @@ class _Regressor(RegressorMixin, BaseGTGBM):
         return self
 
     def _target(self, y: Any, name: str) -> F64:
-        target = _numbers(y, name)
-        loss = check.loss("loss", self.loss, _LOSSES)
+        target = numbers(y, name)
+        loss = check.loss("loss", self.loss, LOSSES)
         check_target = getattr(loss, "check_target", None)
         if check_target is not None:
             check_target(target, name)
@@ -121,7 +121,8 @@ class _Regressor(RegressorMixin, BaseGTGBM):
         return CompactRegressor(*self._compact_parts(), self._fitted_loss)
 
 
-def _numbers(y: Any, name: str) -> F64:
+def numbers(y: Any, name: str) -> F64:
+    """Return targets as numbers that can be fit."""
     target: F64 = column_or_1d(check_array(y, ensure_2d=False, dtype=np.float64, input_name=name), warn=True)
     largest = np.abs(target).max(initial=0.0)
     if largest > _LARGEST_TARGET:

@@ -1,0 +1,454 @@
+"""Models of several tasks that share features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gtgbm.arrays import F64, I64
+from gtgbm.callbacks import AnyCallback
+from gtgbm.data.input import as_table, check_rows
+from gtgbm.estimators import parameters as check
+from gtgbm.estimators.base import INPUT, BaseGTGBM, check_eval_table
+from gtgbm.estimators.documentation import documented
+from gtgbm.estimators.outcomes import decisions, probabilities
+from gtgbm.estimators.regressors import LOSSES, numbers
+from gtgbm.estimators.rows import Rows, checked_weight, listed
+from gtgbm.estimators.threads import make_pool, pool_for_rows
+from gtgbm.evaluation import Validation
+from gtgbm.forest import Forest
+from gtgbm.losses.base import Loss
+from gtgbm.losses.classic import LogLoss, SquaredError
+from gtgbm.metrics import TargetKind
+from gtgbm.multitask import Task, train_tasks
+from gtgbm.progress import ProgressBar
+from gtgbm.training import Evaluated
+
+METHODS = ("multitask", "group-sparse", "independent")
+
+
+@dataclass(frozen=True)
+class _Labels:
+    """Which rows belong to which task.
+
+    Attributes
+    ----------
+    names : list
+        Ids of the tasks, in the order in which they take turns.
+    rows : list of ndarray of int64
+        Rows of the table of each task.
+    y : list of ndarray
+        Their targets.
+    """
+
+    names: list[Any]
+    rows: list[I64]
+    y: list[NDArray[Any]]
+
+
+class _Multitask(BaseGTGBM):
+    group_penalty: Any
+    task_penalty: Any
+    n_features_per_task: Any
+    method: Any
+    # What BaseGTGBM reads, and tasks have in other forms or not at all.
+    penalty = 0.0
+    categorical_features = None
+    warm_start = False
+    _looks_seldom = True
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        task: Any = None,
+        sample_weight: Any = None,
+        eval_set: Any = None,
+        callbacks: Sequence[AnyCallback] | None = None,
+        *,
+        eval_task: Any = None,
+    ) -> Any:
+        """Fit the models of all tasks.
+
+        Parameters
+        ----------
+        X : array-like or scipy CSR or CSC matrix, shape (n, d)
+            As in ``GTGBMClassifier.fit``. A column missing in all rows of a task is never bought for it.
+        y : array-like, shape (n,) or (n, T)
+            Targets, with `task`; or one column of targets per task, NaN where a row has none.
+        task : array-like, shape (n,)
+            The task of each row, of any type; absent for targets of shape (n, T).
+        sample_weight : array-like, shape (n,), optional
+            Weights of at least 0.
+        eval_set : (X, y), optional
+            Data on which each task's early stopping is decided.
+        callbacks : sequence of Callback or callables, optional
+            Told of the start, of each round of all tasks and of the end; may stop training.
+        eval_task : array-like, optional
+            The task of each row of the eval set.
+
+        Returns
+        -------
+        self
+        """
+        self._forget()
+        X = validate_data(self, X, **INPUT, ensure_min_samples=2)
+        check_rows(X.shape[0])
+        labels = _labels(y, task, X.shape[0], "y", "task")
+        self._matrix_form = task is None
+        loss = self._prepare_targets(labels)
+        weight = checked_weight(sample_weight, X.shape[0])
+        evaluated = self._evaluated(eval_set, eval_task)
+        random = check_random_state(self.random_state)
+        seed = int(random.randint(np.iinfo(np.int32).max))
+        X = X.tocsr() if issparse(X) else X
+        tasks = [
+            self._task(X, labels, k, weight, evaluated.get(labels.names[k]), seed)
+            for k in range(len(labels.names))
+        ]
+        group, _ = self._penalties(labels.names)
+        limit = check.optional_count(
+            "n_features_to_select", self.n_features_to_select, low=1, high=X.shape[1]
+        )
+        verbose = check.count("verbose", int(self.verbose), low=0)
+        with ProgressBar(verbose > 0, tasks[0].settings.n_estimators) as bar:
+            fitted = train_tasks(
+                tasks,
+                loss,
+                group,
+                None if self.method == "independent" else limit,
+                seed=seed,
+                pool=make_pool(self.n_jobs),
+                callbacks=[bar.update, *listed(callbacks)],
+            )
+        self._keep_tasks(labels.names, fitted, loss, X.shape[1])
+        return self
+
+    def _penalties(self, names: list[Any]) -> tuple[float, list[float]]:
+        """Return μ_G and each task's μ_t, as the method has them."""
+        method = check.option("method", self.method, METHODS)
+        group = check.number("group_penalty", self.group_penalty, low=0, high=1, high_open=True)
+        own = _per_task("task_penalty", self.task_penalty, names)
+        own = [check.number("task_penalty", one, low=0, high=1, high_open=True) for one in own]
+        if group + max(own) >= 1.0:
+            raise ValueError(
+                f"group_penalty={group} and task_penalty={max(own)} add up to 1 or more: no feature could be "
+                "bought; give less"
+            )
+        if method == "group-sparse":
+            return group, [0.0] * len(names)
+        return (0.0, [group + one for one in own]) if method == "independent" else (group, own)
+
+    def _task(
+        self, X: Any, labels: _Labels, k: int, weight: F64 | None, evaluated: Rows | None, seed: int
+    ) -> Task:
+        rows = labels.rows[k]
+        group, own = self._penalties(labels.names)
+        rate = _per_task("learning_rate", self.learning_rate, labels.names)[k]
+        settings = self._settings(X.shape[1], group + own[k])
+        settings = replace(
+            settings,
+            penalty=own[k],
+            learning_rate=check.number("learning_rate", rate, low=0, low_open=True),
+            n_features_to_select=check.optional_count(
+                "n_features_per_task", self.n_features_per_task, low=1, high=X.shape[1]
+            ),
+        )
+        # All rows: the table itself, not a copy.
+        table = X if rows.shape[0] == X.shape[0] else X[rows]
+        mine = Rows(table, self._numbers_of(labels.y[k]), None if weight is None else weight[rows])
+        validations = [] if evaluated is None else [evaluated]
+        if settings.early_stopping_rounds is not None and evaluated is None:
+            kept, held_out = self._hold_out(mine, seed)
+            mine, validations = mine.at(kept), [mine.at(held_out)]
+        metrics = check.metrics("eval_metric", self.eval_metric, self._kind_of_target)
+        followed = [Validation(one.as_table(), one.targets()) for one in validations]
+        return Task(mine.as_table(), mine.targets(), settings, Evaluated(self._loss_name, metrics, followed))
+
+    def _evaluated(self, eval_set: Any, eval_task: Any) -> dict[Any, Rows]:
+        if eval_set is None:
+            return {}
+        X, y = eval_set
+        table = check_eval_table(self, X, 0)
+        table = table.tocsr() if issparse(table) else table
+        labels = _labels(y, eval_task, table.shape[0], "eval_set: y", "eval_task")
+        return {
+            name: Rows(table[rows], self._numbers_of(target))
+            for name, rows, target in zip(labels.names, labels.rows, labels.y, strict=True)
+        }
+
+    def _keep_tasks(self, names: list[Any], fitted: Any, loss: Loss, n_features: int) -> None:
+        models = [one.model for one in fitted.tasks]
+        self.tasks_ = names
+        self._fitted_loss = loss
+        self._forests = {name: model.forest() for name, model in zip(names, models, strict=True)}
+        self.selection_history_ = {name: model.history for name, model in zip(names, models, strict=True)}
+        self.task_features_ = {
+            name: np.array([entry.feature for entry in history], dtype=np.int64)
+            for name, history in self.selection_history_.items()
+        }
+        used = np.zeros(n_features, dtype=np.int64)
+        for features in self.task_features_.values():
+            used[features] += 1
+        owned = np.array(fitted.owned, dtype=np.int64)
+        self.selected_features_ = owned[used[owned] > 0]
+        self.shared_features_ = owned[used[owned] > 1]
+        self.n_selected_features_ = int(self.selected_features_.shape[0])
+        self.task_importances_ = {
+            name: _importances(model.trees, n_features) for name, model in zip(names, models, strict=True)
+        }
+        self.feature_importances_ = np.mean(list(self.task_importances_.values()), axis=0)
+        self.evals_result_ = {
+            name: {"training": {self._loss_name: model.training_losses}}
+            | {f"validation_{k}": values for k, values in enumerate(model.evaluations)}
+            for name, model in zip(names, models, strict=True)
+        }
+        self.n_iter_ = {name: model.n_rounds for name, model in zip(names, models, strict=True)}
+        self.search_ = {name: one.search for name, one in zip(names, fitted.tasks, strict=True)}
+        self.timings_ = {
+            stage: sum(one.timings[stage] for one in fitted.tasks if stage in one.timings)
+            for stage in fitted.tasks[0].timings
+        }
+        self.trees_ = {name: model.trees for name, model in zip(names, models, strict=True)}
+
+    def __getstate__(self) -> Any:
+        return super().__getstate__()
+
+    def __setstate__(self, state: Any) -> None:
+        # Unlike its parent's, this model keeps its forests, which pickle themselves.
+        self.__dict__.update({name: value for name, value in state.items() if name != "_sklearn_version"})
+
+    def _task_scores(self, X: Any, task: Any) -> F64:
+        """Scores (n,), or (n, T) where there is no `task` and targets had columns."""
+        check_is_fitted(self, "trees_")
+        X = validate_data(self, X, **INPUT, reset=False)
+        table = X.tocsr() if issparse(X) else as_table(X)
+        if task is None:
+            if not self._matrix_form:
+                raise ValueError("task is missing: give the task of each row, as in predict(X, task=...)")
+            every = [self._scores_of(forest, table) for forest in self._forests.values()]
+            return np.stack(every, axis=1)
+        labels = _labels(np.zeros(table.shape[0]), task, table.shape[0], "X", "task")
+        unknown = [name for name in labels.names if name not in self._forests]
+        if unknown:
+            raise ValueError(f"task has {unknown[:5]!r}, which fit did not see; it saw {self.tasks_[:10]!r}")
+        scores = np.empty(table.shape[0])
+        for name, rows in zip(labels.names, labels.rows, strict=True):
+            scores[rows] = self._scores_of(self._forests[name], table[rows])
+        return scores
+
+    def _scores_of(self, forest: Forest, table: Any) -> F64:
+        scores: F64 = forest.scores(table, pool_for_rows(self.n_jobs, table.shape[0]))[0]
+        return scores
+
+    def _prepare_targets(self, labels: _Labels) -> Loss:
+        raise NotImplementedError
+
+    def _numbers_of(self, y: NDArray[Any]) -> F64:
+        raise NotImplementedError
+
+
+@documented()
+class MultitaskGTGBMClassifier(ClassifierMixin, _Multitask):
+    """GT-GBM of several tasks with two classes each: features new to all cost most, those of others less."""
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        learning_rate: Any = 0.1,
+        group_penalty: float = 0.001,
+        task_penalty: Any = 0.001,
+        method: str = "multitask",
+        n_features_to_select: int | None = None,
+        n_features_per_task: int | None = None,
+        min_node_fraction: float = 0.02,
+        min_samples_leaf: int | None = None,
+        max_depth: int | None = None,
+        search: str = "auto",
+        n_relevant: int | None = None,
+        failure_probability: float = 0.1,
+        test_rows: int | str | None = "auto",
+        loss: Any = "log_loss",
+        init: str = "best",
+        max_bins: int = 255,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        early_stopping_rounds: int | None = None,
+        validation_fraction: float = 0.1,
+        eval_metric: Any = None,
+        criterion: str = "residuals",
+        subsample: float = 1.0,
+        colsample: float = 1.0,
+        monotone_constraints: Any = None,
+    ) -> None:
+        self._set_parameters(locals())
+
+    _kind_of_target: TargetKind = "binary"
+
+    def predict_proba(self, X: Any, task: Any = None) -> F64:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, shape (n, d)
+        task : array-like, shape (n,)
+            The task of each row; absent where targets had one column per task.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, 2); or (n, T), the probabilities of the second class, without `task`
+        """
+        scores = self._task_scores(X, task)
+        p = probabilities(scores.reshape(1, -1), self._fitted_loss)
+        return p if task is not None else p[:, 1].reshape(scores.shape)
+
+    def decision_function(self, X: Any, task: Any = None) -> F64:
+        """Scores of rows, above 0 for the second class; shape (n,), or (n, T) without `task`."""
+        scores = self._task_scores(X, task)
+        return decisions(scores.reshape(1, -1), self._fitted_loss).reshape(scores.shape)
+
+    def predict(self, X: Any, task: Any = None) -> NDArray[Any]:
+        """Most probable class; shape (n,), or (n, T) without `task`."""
+        return np.asarray(self.classes_[(self.decision_function(X, task) > 0).astype(np.int64)])
+
+    def _prepare_targets(self, labels: _Labels) -> Loss:
+        self.classes_ = np.unique(np.concatenate(labels.y))
+        if self.classes_.shape[0] != 2:
+            raise ValueError(f"y has {self.classes_.shape[0]} classes: tasks have two classes each")
+        for name, y in zip(labels.names, labels.y, strict=True):
+            if np.unique(y).shape[0] < 2:
+                raise ValueError(
+                    f"task {name!r} has one class only ({y[0]}): leave it out, or give more rows"
+                )
+        return check.loss("loss", self.loss, {"log_loss": LogLoss(), "squared_error": SquaredError()})
+
+    def _numbers_of(self, y: NDArray[Any]) -> F64:
+        unknown = np.setdiff1d(y, self.classes_)
+        if unknown.shape[0]:
+            raise ValueError(f"eval_set: y has classes that training did not see: {unknown[:5].tolist()}")
+        return np.asarray(np.searchsorted(self.classes_, y), dtype=np.float64)
+
+
+@documented()
+class MultitaskGTGBMRegressor(RegressorMixin, _Multitask):
+    """GT-GBM of several tasks of regression: features new to all cost most, those of others less."""
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        learning_rate: Any = 0.1,
+        group_penalty: float = 0.001,
+        task_penalty: Any = 0.001,
+        method: str = "multitask",
+        n_features_to_select: int | None = None,
+        n_features_per_task: int | None = None,
+        min_node_fraction: float = 0.02,
+        min_samples_leaf: int | None = None,
+        max_depth: int | None = None,
+        search: str = "auto",
+        n_relevant: int | None = None,
+        failure_probability: float = 0.1,
+        test_rows: int | str | None = "auto",
+        loss: Any = "squared_error",
+        init: str = "best",
+        max_bins: int = 255,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        early_stopping_rounds: int | None = None,
+        validation_fraction: float = 0.1,
+        eval_metric: Any = None,
+        criterion: str = "residuals",
+        subsample: float = 1.0,
+        colsample: float = 1.0,
+        monotone_constraints: Any = None,
+    ) -> None:
+        self._set_parameters(locals())
+
+    _kind_of_target: TargetKind = "numbers"
+
+    def predict(self, X: Any, task: Any = None) -> F64:
+        """Predict targets; shape (n,), or (n, T) without `task`.
+
+        Parameters
+        ----------
+        X : array-like, shape (n, d)
+        task : array-like, shape (n,)
+            The task of each row; absent where targets had one column per task.
+
+        Returns
+        -------
+        ndarray of float64
+        """
+        scores = self._task_scores(X, task)
+        return self._fitted_loss.predict(scores.reshape(1, -1)).reshape(scores.shape)
+
+    def _prepare_targets(self, labels: _Labels) -> Loss:
+        del labels
+        return check.loss("loss", self.loss, LOSSES)
+
+    def _numbers_of(self, y: NDArray[Any]) -> F64:
+        return numbers(y, "y")
+
+
+def _labels(y: Any, task: Any, n_rows: int, y_name: str, task_name: str) -> _Labels:
+    """Sort rows by task; ids keep the order in which they first occur."""
+    targets = np.asarray(y)
+    if targets.shape[:1] != (n_rows,):
+        raise ValueError(f"{y_name} has shape {targets.shape}; X has {n_rows} rows: give one target per row")
+    if task is None:
+        if targets.ndim != 2:
+            raise ValueError(
+                f"{task_name} is missing: give the task of each row, or targets of shape (rows, tasks)"
+            )
+        names = list(getattr(y, "columns", range(targets.shape[1])))
+        values = targets.astype(np.float64)
+        rows = [np.flatnonzero(~np.isnan(values[:, k])) for k in range(len(names))]
+        return _checked(_Labels(names, rows, [values[at, k] for k, at in enumerate(rows)]))
+    ids = np.asarray(task, dtype=object)
+    if ids.shape != (n_rows,) or targets.ndim != 1:
+        raise ValueError(
+            f"{task_name} has shape {ids.shape} and {y_name} {targets.shape}; X has {n_rows} rows: give one "
+            "of each per row"
+        )
+    by_name: dict[Any, list[int]] = {}
+    for row, name in enumerate(ids.tolist()):
+        by_name.setdefault(name, []).append(row)
+    rows = [np.array(at, dtype=np.int64) for at in by_name.values()]
+    return _Labels(list(by_name), rows, [targets[at] for at in rows])
+
+
+def _checked(labels: _Labels) -> _Labels:
+    for name, rows in zip(labels.names, labels.rows, strict=True):
+        if rows.shape[0] == 0:
+            raise ValueError(f"task {name!r} has no target at all: leave its column out")
+    return labels
+
+
+def _per_task(name: str, value: Any, tasks: list[Any]) -> list[Any]:
+    """Return one value per task, given one for all or a dict."""
+    if not isinstance(value, dict):
+        return [value] * len(tasks)
+    absent = [task for task in tasks if task not in value]
+    if absent:
+        raise ValueError(f"{name} has no entry for task {absent[0]!r}: give one number, or one for each task")
+    return [value[task] for task in tasks]
+
+
+def _importances(trees: Sequence[Any], n_features: int) -> F64:
+    gains = np.zeros(n_features)
+    for tree in trees:
+        used = tree.feature >= 0
+        np.add.at(gains, tree.feature[used], tree.gain[used])
+    return gains / gains.sum() if gains.sum() > 0 else gains
