@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -92,25 +93,31 @@ def test_of_numbers(name: str, expected: Any, seed: int, kind: str) -> None:
 
 
 def plain_ranking(name: str, y: F64, prediction: F64, weight: F64, qid: I64, k: int | None) -> float:
-    """Mean over queries, ties in the order of the table."""
+    """Mean over queries; documents of equal score share their places, a relevant one is behind the others."""
     values, weights = [], []
     for query in sorted(set(qid.tolist())):
         rows = [row for row in range(len(y)) if qid[row] == query]
-        ranked = sorted(rows, key=lambda row: -prediction[row])
-        first = ranked[:k]
+        k_here = len(rows) if k is None else min(k, len(rows))
+
+        def share(row: int, worth: Callable[[int], float], rows: list[int] = rows, k: int = k_here) -> float:
+            before = sum(prediction[other] > prediction[row] for other in rows)
+            tied = sum(prediction[other] == prediction[row] for other in rows)
+            return float(sum(worth(place) for place in range(before, before + tied) if place < k) / tied)
+
         if name == "ndcg":
             best = sorted(rows, key=lambda row: -y[row])[:k]
-            dcg, ideal = (
-                sum((2.0 ** y[row] - 1.0) / np.log2(place + 2.0) for place, row in enumerate(order))
-                for order in (first, best)
-            )
+            ideal = sum((2.0 ** y[row] - 1.0) / np.log2(place + 2.0) for place, row in enumerate(best))
             if ideal == 0.0:
                 continue
+            dcg = sum(
+                (2.0 ** y[row] - 1.0) * share(row, lambda place: 1.0 / np.log2(place + 2.0)) for row in rows
+            )
             values.append(dcg / ideal)
         elif name == "mrr":
-            values.append(next((1.0 / (place + 1.0) for place, row in enumerate(first) if y[row] > 0), 0.0))
+            ranked = sorted(rows, key=lambda row: (-prediction[row], y[row]))[:k]
+            values.append(next((1.0 / (place + 1.0) for place, row in enumerate(ranked) if y[row] > 0), 0.0))
         else:
-            values.append(sum(y[row] > 0 for row in first) / len(first))
+            values.append(sum(share(row, lambda _: 1.0) for row in rows if y[row] > 0) / k_here)
         weights.append(weight[rows[0]])
     return float(np.average(values, weights=weights)) if sum(weights) > 0 else float("nan")
 

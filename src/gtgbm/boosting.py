@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
@@ -195,6 +196,13 @@ class Booster:
     def finish(self) -> Model:
         """Return the model, cut to its best round where early stopping is asked for."""
         self._model.best_round = self._evaluations.best_round()
+        if self._schedule.patience is not None and self._model.best_round is None:
+            warnings.warn(
+                f"{self._evaluations.deciding_name} was NaN after every round, so early stopping had nothing "
+                "to go by: all rounds are kept",
+                UserWarning,
+                stacklevel=2,
+            )
         if self._schedule.patience is not None and self._model.best_round is not None:
             self._model.keep_rounds(self._model.best_round)
         return self._model

@@ -39,7 +39,8 @@ class Evaluations:
     ) -> None:
         """Begin with the scores of some rounds' trees; `earlier` holds what was seen while they grew."""
         self._scores = [model.scores(validation.table, pool) for validation in self.validations]
-        names = [self.loss_name, *(metric.name for metric in self.metrics)]
+        # A metric of the loss's name takes its place.
+        names = dict.fromkeys([self.loss_name, *(metric.name for metric in self.metrics)])
         self.values = [{name: [] for name in names} for _ in self.validations]
         for seen, known in zip(self.values, earlier, strict=False):
             for name, values in seen.items():
@@ -54,7 +55,8 @@ class Evaluations:
         for validation, scores, values in zip(self.validations, self._scores, self.values, strict=True):
             trees.add_to(scores, validation.table, pool)
             targets = validation.targets
-            values[self.loss_name].append(self.loss.derivatives(scores, targets, pool).mean_loss)
+            if all(metric.name != self.loss_name for metric in self.metrics):
+                values[self.loss_name].append(self.loss.derivatives(scores, targets, pool).mean_loss)
             prediction = self.loss.predict(scores) if self.metrics else scores
             weight = targets.weights.as_floats()
             for metric in self.metrics:

@@ -1,8 +1,9 @@
 """Metrics of predictions, with weights and queries.
 
-Every metric takes ``(y, prediction, weight=None, qid=None)``: targets, predictions and weights of shape (n,),
-and for the metrics of rankings the query of each row. ``METRICS`` has them by name; a number after ``@``, as
-in ``"ndcg@10"``, says how many places count.
+``METRICS`` has them by name, and ``metric_of("ndcg@10")`` those that count some places only. They are called
+with ``(y, prediction, weight=None, qid=None)``: targets, predictions and weights of shape (n,), and for the
+metrics of rankings the query of each row. Gains are ``2 ** relevance - 1``; documents of equal score share
+what their places are worth.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gtgbm.arrays import F64, I64
-from gtgbm.losses.ranking import dcg, dcg_gains, ideal_dcg
+from gtgbm.losses.ranking import dcg, dcg_gains, ideal_dcg, mean_of_ties, sum_of_queries
 from gtgbm.queries import Queries
 
 TargetKind = Literal["binary", "multiclass", "numbers", "relevance"]
@@ -129,6 +130,8 @@ def r2(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
 def poisson_deviance(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
     """Mean Poisson deviance of predicted means."""
     del queries
+    if y.min(initial=0.0) < 0.0 or prediction.min(initial=0.0) < 0.0:
+        raise ValueError("poisson_deviance is of targets and predictions of at least 0, not of negative ones")
     mean = np.maximum(prediction, _TINY)
     logs = np.where(y > 0.0, y * np.log(np.where(y > 0.0, y, 1.0) / mean), 0.0)
     return float(np.average(2.0 * (logs - y + mean), weights=weight))
@@ -144,8 +147,9 @@ def ndcg(y: F64, prediction: F64, weight: F64, queries: Any = None, k: int | Non
 
 
 def mrr(y: F64, prediction: F64, weight: F64, queries: Any = None, k: int | None = None) -> float:
-    """Mean of 1 / place of the first relevant document; 0 if none is among the first k or at all."""
-    rows, place = queries.ranked(prediction)
+    """Mean of 1 / place of the first relevant document, behind others of its score; 0 if it is beyond k."""
+    worst_first = Queries(queries.rows[np.lexsort((y[queries.rows], queries.number))], queries.begin)
+    rows, place = worst_first.ranked(prediction)
     hit = y[rows] > 0.0 if k is None else (y[rows] > 0.0) & (place < k)
     found = np.zeros(len(queries))
     np.maximum.at(found, queries.number[hit], 1.0 / (1.0 + place[hit]))
@@ -155,10 +159,12 @@ def mrr(y: F64, prediction: F64, weight: F64, queries: Any = None, k: int | None
 def precision(y: F64, prediction: F64, weight: F64, queries: Any = None, k: int | None = None) -> float:
     """Mean share of relevant documents among the first k of a query, or all of a shorter one."""
     rows, place = queries.ranked(prediction)
-    first = np.ones(place.shape[0], dtype=np.bool_) if k is None else place < k
-    hits = np.bincount(queries.number, weights=(y[rows] > 0.0) & first, minlength=len(queries))
-    counts = np.bincount(queries.number, weights=first, minlength=len(queries))
-    return _mean_of_queries(hits / counts, queries, weight, np.ones(len(queries), dtype=np.bool_))
+    first = np.ones(place.shape[0]) if k is None else (place < k).astype(np.float64)
+    shares = mean_of_ties(queries, prediction[rows], first)
+    hits = sum_of_queries(queries, (y[rows] > 0.0) * shares)
+    return _mean_of_queries(
+        hits / sum_of_queries(queries, first), queries, weight, np.ones(len(queries), dtype=np.bool_)
+    )
 
 
 METRICS: dict[str, Metric] = {

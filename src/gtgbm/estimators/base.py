@@ -95,6 +95,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     selection_history_: Any
     n_iter_: Any
     search_: Any
+    _seed: int
 
     def _set_parameters(self, values: dict[str, Any]) -> None:
         """Keep the arguments of ``__init__`` as they are; ``fit`` checks them."""
@@ -148,7 +149,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         """Fit to validated data; targets are numbers already."""
         n_features = rows.table.shape[1]
         settings = self._settings(n_features)
-        continued = self._continued(settings.n_estimators, loss)
+        continued = self._continued(settings, loss)
         self._forget()
         pool = make_pool(self.n_jobs)
         verbose = check.count(
@@ -157,6 +158,9 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         metrics = check.metrics("eval_metric", self.eval_metric, self._kind_of_target)
         random = check_random_state(self.random_state)
         seed = int(random.randint(np.iinfo(np.int32).max))
+        if continued is not None:
+            seed = self._seed  # the same rows are held out, or they would be known already
+        self._seed, self._fitted_settings = seed, (self._loss_name, settings.monotone, settings.categorical)
         check_rows(rows.table.shape[0])
         if settings.early_stopping_rounds is not None and not validations:
             kept, held_out = self._hold_out(rows, seed)
@@ -183,12 +187,23 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         if verbose > 0:
             bar.summary(len(self.selected_features_), n_features, fitted.search, fitted.timings["total"])
 
-    def _continued(self, n_rounds: int, loss: Loss) -> Model | None:
+    def _continued(self, settings: Settings, loss: Loss) -> Model | None:
         """Return the model of the last fit, if this one is to go on with it."""
         if not self.warm_start or not hasattr(self, "trees_"):
             return None
         # What early stopping dropped is forgotten.
-        kept = self.n_iter_
+        kept, n_rounds = self.n_iter_, settings.n_estimators
+        now = (self._loss_name, settings.monotone, settings.categorical)
+        named = ("loss", "monotone_constraints", "categorical_features")
+        for name, before, wanted in zip(named, self._fitted_settings, now, strict=True):
+            if before != wanted:
+                raise ValueError(f"warm_start=True: {name} differs from that of the last fit, which stays")
+        limit = settings.n_features_to_select
+        if limit is not None and limit < len(self.selection_history_):
+            raise ValueError(
+                f"n_features_to_select={limit} is less than the {len(self.selection_history_)} features of "
+                "the last fit: give more, or warm_start=False"
+            )
         if loss.n_scores != self._start.shape[0]:
             raise ValueError("warm_start=True: y has another number of classes than in the last fit")
         if n_rounds < kept:

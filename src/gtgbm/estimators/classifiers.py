@@ -22,6 +22,7 @@ from gtgbm.estimators.outcomes import decisions, labels, probabilities
 from gtgbm.estimators.rows import Rows, checked_weight, listed, with_weight
 from gtgbm.losses.base import Loss
 from gtgbm.losses.classic import LogLoss, MultinomialLoss, SquaredError
+from gtgbm.losses.pointwise import NOT_OF_CLASSES, Pointwise
 from gtgbm.metrics import TargetKind
 
 
@@ -129,6 +130,10 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
                 f"y has one class only ({self.classes_[0]}): a classifier needs at least two classes"
             )
         function = check.loss("loss", self.loss, {"log_loss": LogLoss(), "squared_error": SquaredError()})
+        if n_classes == 2 and isinstance(function, Pointwise):
+            if isinstance(self.loss, NOT_OF_CLASSES):
+                raise ValueError(f"loss={self.loss!r} is for regressors: use 'log_loss' or one of your own")
+            return function.of_classes()
         if n_classes == 2:
             return function
         if self.loss != "log_loss":

@@ -38,7 +38,7 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
     "min_samples_leaf": (
         "int or None",
         "",
-        "Fewest rows of a leaf; None: a quarter of min_node_fraction's rows.",
+        "Fewest rows of a leaf, or least weight with sample_weight; None: a quarter of min_node_fraction's.",
     ),
     "max_depth": ("int or None", "", "Most levels of splits; None: no limit."),
     "search": (

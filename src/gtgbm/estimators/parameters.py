@@ -172,7 +172,10 @@ def metrics(name: str, value: Any, kind: TargetKind) -> list[Metric]:
 def _metric_of_callable(function: Any) -> Metric:
     def compute(y: Any, prediction: Any, weight: Any, queries: Any) -> float:
         del weight, queries
-        return float(function(y, prediction))
+        value = function(y, prediction)
+        if not isinstance(value, numbers.Real):
+            raise TypeError(f"eval_metric {name!r} returned {value!r}: it must return a number")
+        return float(value)
 
     name = str(getattr(function, "__name__", type(function).__name__))
     return Metric(name, compute, bool(getattr(function, "greater_is_better", False)))

@@ -138,6 +138,8 @@ def listed(callbacks: Any) -> list[AnyCallback]:
     if not isinstance(callbacks, Sequence):
         raise TypeError(f"callbacks={callbacks!r} is not a list: give a list of callables")
     for callback in callbacks:
+        if isinstance(callback, type):
+            raise TypeError(f"callbacks holds the class {callback.__name__}: give {callback.__name__}()")
         if not callable(callback) and not isinstance(callback, Callback):
             raise TypeError(
                 f"callbacks holds {callback!r}: give callables that take a Progress, or Callback objects"

@@ -23,6 +23,8 @@ def check_loss(loss: Any, y: Any, score: Any, *, tolerance: float = 1e-4) -> Non
         derivative (an upper bound is enough for steps that do not overshoot), but not smaller.
     """
     y, score = np.asarray(y, dtype=np.float64), np.asarray(score, dtype=np.float64)
+    if y.shape != score.shape or y.ndim != 1:
+        raise ValueError(f"y has shape {y.shape}, score {score.shape}; both must be (n,)")
     step = 1e-4 * np.maximum(1.0, np.abs(score))
     gradient, curvature = _answer(loss, "gradient", y, score), _answer(loss, "curvature", y, score)
     rise = _answer(loss, "value", y, score + step) - _answer(loss, "value", y, score - step)

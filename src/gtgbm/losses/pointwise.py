@@ -38,15 +38,15 @@ class LossFunction:
 
     def value(self, y: F64, score: F64) -> F64:
         """Loss of each row."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} needs a method value(y, score)")
 
     def gradient(self, y: F64, score: F64) -> F64:
         """Return the derivative of the loss with respect to the score."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} needs a method gradient(y, score)")
 
     def curvature(self, y: F64, score: F64) -> F64:
         """Second derivative, or an upper bound of it; not negative."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} needs a method curvature(y, score)")
 
     def start(self, y: F64, averages: Averages) -> float:
         """Best constant score, by Newton's method unless a loss knows better."""
@@ -265,14 +265,23 @@ class Poisson(Tweedie):
         return exp(score), y
 
 
+NOT_OF_CLASSES = (AbsoluteError, Huber, Quantile, Tweedie)
+"""Losses whose scores are no log-odds."""
+
+
 class Pointwise:
     """A loss function as the engine takes it."""
 
     n_scores = 1
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, is_of_classes: bool = False) -> None:
         self._function = function
+        self._is_of_classes = is_of_classes
         self.leaf: LeafRule = getattr(function, "leaf", NewtonLeaf())
+
+    def of_classes(self) -> Pointwise:
+        """Return the loss for two classes: where it does not say otherwise, scores are log-odds."""
+        return Pointwise(self._function, is_of_classes=True)
 
     def start(self, targets: Targets, pool: _core.Pool, reducer: Reducer) -> F64:
         """Best constant, as the function says or by Newton's method."""
@@ -302,7 +311,13 @@ class Pointwise:
     def predict(self, scores: F64) -> F64:
         """Let the function translate scores."""
         translate = getattr(self._function, "predict", None)
-        return scores[0] if translate is None else np.asarray(translate(scores[0]), dtype=np.float64)
+        is_default = translate is None or getattr(translate, "__func__", None) is LossFunction.predict
+        if is_default and self._is_of_classes:
+            return np.asarray(1.0 / (1.0 + exp(-scores[0])))
+        if translate is None:
+            score: F64 = scores[0]
+            return score
+        return np.asarray(translate(scores[0]), dtype=np.float64)
 
     def _asked(self, verb: str, y: F64, score: F64) -> F64:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -122,11 +122,20 @@ def dcg(queries: Queries, gain: F64, score: F64, k: int | None = None) -> F64:
     """DCG of each query's documents, sorted by score, over the first k places."""
     rows, place = queries.ranked(score)
     counts = np.ones(place.shape[0]) if k is None else (place < k).astype(np.float64)
-    parts = gain[rows] * discounts(queries)[place] * counts
-    return _sum_of_queries(queries, parts)
+    worth = mean_of_ties(queries, score[rows], discounts(queries)[place] * counts)
+    return sum_of_queries(queries, gain[rows] * worth)
 
 
-def _sum_of_queries(queries: Queries, values: F64) -> F64:
+def mean_of_ties(queries: Queries, ranked_score: F64, values: F64) -> F64:
+    """Let documents of one query and score share what their places are worth: none of them is first."""
+    begins = np.ones(ranked_score.shape[0], dtype=np.bool_)
+    begins[1:] = (np.diff(ranked_score) != 0.0) | (np.diff(queries.number) != 0)
+    group = np.cumsum(begins) - 1
+    return np.asarray((np.bincount(group, weights=values) / np.bincount(group))[group])
+
+
+def sum_of_queries(queries: Queries, values: F64) -> F64:
+    """Add up the entries of each query."""
     return np.bincount(queries.number, weights=values, minlength=len(queries)).astype(np.float64)
 
 
@@ -136,6 +145,6 @@ def _unequal_pairs(queries: Queries, relevance: F64) -> F64:
     same = np.zeros(len(queries))
     for level in np.unique(relevance):
         is_level = (relevance[queries.rows] == level).astype(np.float64)
-        count = _sum_of_queries(queries, is_level)
+        count = sum_of_queries(queries, is_level)
         same += count * (count - 1.0) / 2.0
     return np.asarray(size * (size - 1.0) / 2.0 - same)
