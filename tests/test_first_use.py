@@ -109,10 +109,9 @@ def test_a_metric_that_is_never_a_number_is_told_of() -> None:
 
 
 def test_metrics_must_return_numbers() -> None:
+    def nothing(y: F64, prediction: F64) -> None:
+        del y, prediction
+
     X, y = data()
     with pytest.raises(TypeError, match="eval_metric 'nothing' returned None"):
-
-        def nothing(y: F64, prediction: F64) -> None:
-            del y, prediction
-
         AGBMClassifier(eval_metric=nothing, n_estimators=2).fit(X, y, eval_set=(X, y))
