@@ -225,8 +225,10 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             list(results.values()),
         )
 
-    def _settings(self, n_features: int, penalty: Any = None) -> Settings:
+    def _settings(self, n_features: int, penalty: Any = None, learning_rate: Any = None) -> Settings:
+        """Check parameters; several tasks have a penalty and a learning rate each."""
         given = self.penalty if penalty is None else penalty
+        rate = self.learning_rate if learning_rate is None else learning_rate
         scale = cast(PenaltyScale, check.option("penalty_scale", self.penalty_scale, ("root", "absolute")))
         if scale == "root":
             hint = (
@@ -247,7 +249,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         patience = check.optional_count("early_stopping_rounds", self.early_stopping_rounds, low=1)
         return Settings(
             n_estimators=check.count("n_estimators", self.n_estimators, low=1),
-            learning_rate=check.number("learning_rate", self.learning_rate, low=0, low_open=True),
+            learning_rate=check.number("learning_rate", rate, low=0, low_open=True),
             penalty=penalty,
             penalty_scale=scale,
             n_features_to_select=check.optional_count(

@@ -22,10 +22,11 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
         "What the first use of a feature costs a task, or each task.",
     ),
     "method": (
-        "{'multitask', 'group-sparse', 'independent'}",
+        "{'multitask', 'group-sparse', 'independent', 'single-task'}",
         "",
         "'multitask': both penalties; 'group-sparse': what one task buys is free for all; 'independent': "
-        "tasks know nothing of each other, and pay both penalties for each feature.",
+        "tasks know nothing of each other, and pay both penalties for each feature; 'single-task': one model "
+        "of all rows, which knows the task as a category.",
     ),
     "n_features_per_task": ("int or None", "", "Hard limit on the number of features of each task."),
     "penalty_scale": (

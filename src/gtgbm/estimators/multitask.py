@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, hstack, issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -24,15 +24,15 @@ from gtgbm.estimators.regressors import LOSSES, numbers
 from gtgbm.estimators.rows import Rows, checked_weight, listed
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.evaluation import Validation
-from gtgbm.forest import Forest
 from gtgbm.losses.base import Loss
 from gtgbm.losses.classic import LogLoss, SquaredError
 from gtgbm.metrics import TargetKind
-from gtgbm.multitask import Task, train_tasks
+from gtgbm.multitask import FittedTasks, Task, train_tasks
 from gtgbm.progress import ProgressBar
-from gtgbm.training import Evaluated
+from gtgbm.training import Evaluated, train
 
-METHODS = ("multitask", "group-sparse", "independent")
+_ALL = "all tasks"
+METHODS = ("multitask", "group-sparse", "independent", "single-task")
 
 
 @dataclass(frozen=True)
@@ -103,13 +103,17 @@ class _Multitask(BaseGTGBM):
         X = validate_data(self, X, **INPUT, ensure_min_samples=2)
         check_rows(X.shape[0])
         labels = _labels(y, task, X.shape[0], "y", "task")
-        self._matrix_form = task is None
+        self._matrix_form, self.tasks_ = task is None, labels.names
         loss = self._prepare_targets(labels)
         weight = checked_weight(sample_weight, X.shape[0])
         evaluated = self._evaluated(eval_set, eval_task)
         random = check_random_state(self.random_state)
         seed = int(random.randint(np.iinfo(np.int32).max))
         X = X.tocsr() if issparse(X) else X
+        self._is_single = check.option("method", self.method, METHODS) == "single-task"
+        if self._is_single:
+            X, labels, weight = _as_one_task(X, labels, weight)
+            evaluated = {}
         tasks = [
             self._task(X, labels, k, weight, evaluated.get(labels.names[k]), seed)
             for k in range(len(labels.names))
@@ -118,6 +122,8 @@ class _Multitask(BaseGTGBM):
         limit = check.optional_count(
             "n_features_to_select", self.n_features_to_select, low=1, high=X.shape[1]
         )
+        if self._is_single:
+            return self._fit_single(tasks[0], loss, limit, seed, callbacks)
         verbose = check.count("verbose", int(self.verbose), low=0)
         with ProgressBar(verbose > 0, tasks[0].settings.n_estimators) as bar:
             fitted = train_tasks(
@@ -130,6 +136,35 @@ class _Multitask(BaseGTGBM):
                 callbacks=[bar.update, *listed(callbacks)],
             )
         self._keep_tasks(labels.names, fitted, loss, X.shape[1])
+        return self
+
+    def _fit_single(
+        self, task: Task, loss: Loss, limit: int | None, seed: int, callbacks: Sequence[AnyCallback] | None
+    ) -> Any:
+        """Fit one model to the rows of all tasks; its last column is the number of the task, a category."""
+        settings = replace(
+            task.settings,
+            n_features_to_select=limit,
+            categorical=[task.table.shape[1] - 1],
+            monotone=[*task.settings.monotone, 0] if len(task.settings.monotone) else [],
+        )
+        fitted = train(
+            task.table,
+            task.targets,
+            loss,
+            settings,
+            seed=seed,
+            pool=make_pool(self.n_jobs),
+            evaluated=task.evaluated,
+            callbacks=listed(callbacks),
+        )
+        history = fitted.model.history
+        owned = list(dict.fromkeys(entry.feature for entry in history if entry.category is None))
+        all_tasks = FittedTasks([fitted] * len(self.tasks_), owned)
+        self._keep_tasks(self.tasks_, all_tasks, loss, self.n_features_in_ + 1)
+        for name in self.tasks_:
+            # The task itself is no feature.
+            self.task_features_[name] = np.array(owned, dtype=np.int64)
         return self
 
     def _penalties(self, names: list[Any]) -> tuple[float, list[float]]:
@@ -145,7 +180,7 @@ class _Multitask(BaseGTGBM):
             )
         if method == "group-sparse":
             return group, [0.0] * len(names)
-        return (0.0, [group + one for one in own]) if method == "independent" else (group, own)
+        return (group, own) if method == "multitask" else (0.0, [group + one for one in own])
 
     def _task(
         self, X: Any, labels: _Labels, k: int, weight: F64 | None, evaluated: Rows | None, seed: int
@@ -153,13 +188,11 @@ class _Multitask(BaseGTGBM):
         rows = labels.rows[k]
         group, own = self._penalties(labels.names)
         rate = _per_task("learning_rate", self.learning_rate, labels.names)[k]
-        settings = self._settings(X.shape[1], group + own[k])
         settings = replace(
-            settings,
+            self._settings(self.n_features_in_, group + own[k], rate),
             penalty=own[k],
-            learning_rate=check.number("learning_rate", rate, low=0, low_open=True),
             n_features_to_select=check.optional_count(
-                "n_features_per_task", self.n_features_per_task, low=1, high=X.shape[1]
+                "n_features_per_task", self.n_features_per_task, low=1, high=self.n_features_in_
             ),
         )
         # All rows: the table itself, not a copy.
@@ -234,19 +267,20 @@ class _Multitask(BaseGTGBM):
         if task is None:
             if not self._matrix_form:
                 raise ValueError("task is missing: give the task of each row, as in predict(X, task=...)")
-            every = [self._scores_of(forest, table) for forest in self._forests.values()]
-            return np.stack(every, axis=1)
+            return np.stack([self._scores_of(name, table) for name in self.tasks_], axis=1)
         labels = _labels(np.zeros(table.shape[0]), task, table.shape[0], "X", "task")
         unknown = [name for name in labels.names if name not in self._forests]
         if unknown:
             raise ValueError(f"task has {unknown[:5]!r}, which fit did not see; it saw {self.tasks_[:10]!r}")
         scores = np.empty(table.shape[0])
         for name, rows in zip(labels.names, labels.rows, strict=True):
-            scores[rows] = self._scores_of(self._forests[name], table[rows])
+            scores[rows] = self._scores_of(name, table[rows])
         return scores
 
-    def _scores_of(self, forest: Forest, table: Any) -> F64:
-        scores: F64 = forest.scores(table, pool_for_rows(self.n_jobs, table.shape[0]))[0]
+    def _scores_of(self, name: Any, table: Any) -> F64:
+        if self._is_single:
+            table = _with_task(table, np.full(table.shape[0], self.tasks_.index(name)))
+        scores: F64 = self._forests[name].scores(table, pool_for_rows(self.n_jobs, table.shape[0]))[0]
         return scores
 
     def _prepare_targets(self, labels: _Labels) -> Loss:
@@ -429,6 +463,22 @@ def _labels(y: Any, task: Any, n_rows: int, y_name: str, task_name: str) -> _Lab
     return _Labels(list(by_name), rows, [targets[at] for at in rows])
 
 
+def _with_task(X: Any, number: I64) -> Any:
+    """Append the numbers of tasks to a table as its last column."""
+    column = number.astype(np.float64)[:, None]
+    return (
+        hstack([X, csr_matrix(column + 1.0)], format="csr") if issparse(X) else np.hstack([X, column + 1.0])
+    )
+
+
+def _as_one_task(X: Any, labels: _Labels, weight: F64 | None) -> tuple[Any, _Labels, F64 | None]:
+    """Put the rows of all tasks, task after task, into one, whose last column says which one it was."""
+    rows = np.concatenate(labels.rows)
+    number = np.repeat(np.arange(len(labels.names)), [one.shape[0] for one in labels.rows])
+    together = _Labels([_ALL], [np.arange(rows.shape[0])], [np.concatenate(labels.y)])
+    return _with_task(X[rows], number), together, None if weight is None else weight[rows]
+
+
 def _checked(labels: _Labels) -> _Labels:
     for name, rows in zip(labels.names, labels.rows, strict=True):
         if rows.shape[0] == 0:
@@ -441,6 +491,8 @@ def _per_task(name: str, value: Any, tasks: list[Any]) -> list[Any]:
     if not isinstance(value, dict):
         return [value] * len(tasks)
     absent = [task for task in tasks if task not in value]
+    if tasks == [_ALL]:
+        raise ValueError(f"{name} is a dict, but method='single-task' has one model: give one number")
     if absent:
         raise ValueError(f"{name} has no entry for task {absent[0]!r}: give one number, or one for each task")
     return [value[task] for task in tasks]
