@@ -67,6 +67,7 @@ LAYERS: list[tuple[str, ...]] = [
         "estimators.rows",
         "estimators.ranker",
         "estimators.multitask",
+        "estimators.comparison",
         "estimators.outcomes",
         "estimators.parameters",
         "estimators.regressors",

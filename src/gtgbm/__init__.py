@@ -13,6 +13,8 @@ from gtgbm.estimators import (
     GTGBMRegressor,
     MultitaskGTGBMClassifier,
     MultitaskGTGBMRegressor,
+    TaskComparison,
+    compare_tasks,
 )
 from gtgbm.tree import Tree
 
@@ -31,7 +33,9 @@ __all__ = [
     "MultitaskGTGBMClassifier",
     "MultitaskGTGBMRegressor",
     "Progress",
+    "TaskComparison",
     "Tree",
+    "compare_tasks",
     "losses",
     "metrics",
 ]

@@ -1,6 +1,7 @@
 """scikit-learn estimators."""
 
 from gtgbm.estimators.classifiers import AGBMClassifier, GBFSClassifier, GTGBMClassifier
+from gtgbm.estimators.comparison import TaskComparison, compare_tasks
 from gtgbm.estimators.multitask import MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
 from gtgbm.estimators.ranker import GTGBMRanker
 from gtgbm.estimators.regressors import AGBMRegressor, GBFSRegressor, GTGBMRegressor
@@ -15,4 +16,6 @@ __all__ = [
     "GTGBMRegressor",
     "MultitaskGTGBMClassifier",
     "MultitaskGTGBMRegressor",
+    "TaskComparison",
+    "compare_tasks",
 ]

@@ -59,6 +59,7 @@ class _Multitask(BaseGTGBM):
     task_penalty: Any
     n_features_per_task: Any
     method: Any
+    task_importances_: dict[Any, F64]
     # What BaseGTGBM reads, and tasks have in other forms or not at all.
     penalty = 0.0
     categorical_features = None
@@ -162,9 +163,11 @@ class _Multitask(BaseGTGBM):
         owned = list(dict.fromkeys(entry.feature for entry in history if entry.category is None))
         all_tasks = FittedTasks([fitted] * len(self.tasks_), owned)
         self._keep_tasks(self.tasks_, all_tasks, loss, self.n_features_in_ + 1)
-        for name in self.tasks_:
-            # The task itself is no feature.
-            self.task_features_[name] = np.array(owned, dtype=np.int64)
+        # The task itself is no feature.
+        self.task_features_ = {name: np.array(owned, dtype=np.int64) for name in self.tasks_}
+        self.task_importances_ = {name: one[:-1] for name, one in self.task_importances_.items()}
+        self.feature_importances_ = self.feature_importances_[:-1]
+        self.timings_ = fitted.timings
         return self
 
     def _penalties(self, names: list[Any]) -> tuple[float, list[float]]:
