@@ -151,11 +151,11 @@ class TreeGrower:
         tree = TreeContext(self._pool, cells, self._order, self._limits.min_leaf, root_sse)
         # Gains are in squared fixed-point units, and in units of the weights.
         self._costs.start_tree(root_sse, cells.scale * math.sqrt(weights.cell_unit), features)
+        self._take_offers()
         self._residents.start_tree(features)
         rest = self._rests.setdefault(score, Rest(self._limits.longest_rest))
         looks = rest.start_tree(len(self._costs.owned))
         self._searches = looks and self._costs.new_price < np.inf
-        self._take_offers()
         if self._searches:
             self._search.start_tree(tree, self._costs)
         level = Level.root(cells, self._n_rows)

@@ -21,11 +21,12 @@ from gtgbm.estimators.base import INPUT, BaseGTGBM, check_eval_table
 from gtgbm.estimators.documentation import documented
 from gtgbm.estimators.outcomes import decisions, probabilities
 from gtgbm.estimators.regressors import LOSSES, numbers
-from gtgbm.estimators.rows import Rows, checked_weight, listed
+from gtgbm.estimators.rows import Rows, checked_weight, listed, pairs_of
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.evaluation import Validation
 from gtgbm.losses.base import Loss
 from gtgbm.losses.classic import LogLoss, SquaredError
+from gtgbm.losses.pointwise import Pointwise
 from gtgbm.metrics import TargetKind
 from gtgbm.multitask import FittedTasks, Task, train_tasks
 from gtgbm.progress import ProgressBar
@@ -104,9 +105,13 @@ class _Multitask(BaseGTGBM):
         X = validate_data(self, X, **INPUT, ensure_min_samples=2)
         check_rows(X.shape[0])
         labels = _labels(y, task, X.shape[0], "y", "task")
+        _check_tasks(labels)
         self._matrix_form, self.tasks_ = task is None, labels.names
         loss = self._prepare_targets(labels)
         weight = checked_weight(sample_weight, X.shape[0])
+        for name, rows in zip(labels.names, labels.rows, strict=True):
+            if weight is not None and not weight[rows].any():
+                raise ValueError(f"sample_weight is zero for all rows of task {name!r}; leave the task out")
         evaluated = self._evaluated(eval_set, eval_task)
         random = check_random_state(self.random_state)
         seed = int(random.randint(np.iinfo(np.int32).max))
@@ -212,10 +217,16 @@ class _Multitask(BaseGTGBM):
     def _evaluated(self, eval_set: Any, eval_task: Any) -> dict[Any, Rows]:
         if eval_set is None:
             return {}
-        X, y = eval_set
+        pairs = pairs_of(eval_set)
+        if len(pairs) != 1:
+            raise ValueError(f"eval_set holds {len(pairs)} pairs: give one, (X, y), with eval_task")
+        ((X, y),) = pairs
         table = check_eval_table(self, X, 0)
         table = table.tocsr() if issparse(table) else table
         labels = _labels(y, eval_task, table.shape[0], "eval_set: y", "eval_task")
+        unknown = [name for name in labels.names if name not in self.tasks_]
+        if unknown:
+            raise ValueError(f"eval_task has {unknown[:5]!r}, which are no tasks of the training rows")
         return {
             name: Rows(table[rows], self._numbers_of(target))
             for name, rows, target in zip(labels.names, labels.rows, labels.y, strict=True)
@@ -432,8 +443,11 @@ class MultitaskGTGBMRegressor(RegressorMixin, _Multitask):
         return self._fitted_loss.predict(scores.reshape(1, -1)).reshape(scores.shape)
 
     def _prepare_targets(self, labels: _Labels) -> Loss:
-        del labels
-        return check.loss("loss", self.loss, LOSSES)
+        loss = check.loss("loss", self.loss, LOSSES)
+        if isinstance(loss, Pointwise):
+            for y in labels.y:
+                loss.check_target(numbers(y, "y"), "y")
+        return loss
 
     def _numbers_of(self, y: NDArray[Any]) -> F64:
         return numbers(y, "y")
@@ -450,17 +464,23 @@ def _labels(y: Any, task: Any, n_rows: int, y_name: str, task_name: str) -> _Lab
                 f"{task_name} is missing: give the task of each row, or targets of shape (rows, tasks)"
             )
         names = list(getattr(y, "columns", range(targets.shape[1])))
+        if not names:
+            raise ValueError(f"{y_name} has no columns: give one per task")
+        if len(set(names)) < len(names):
+            raise ValueError(f"{y_name} has columns {names[:10]!r}: each task must have a name of its own")
         values = targets.astype(np.float64)
         rows = [np.flatnonzero(~np.isnan(values[:, k])) for k in range(len(names))]
         return _checked(_Labels(names, rows, [values[at, k] for k, at in enumerate(rows)]))
-    ids = np.asarray(task, dtype=object)
-    if ids.shape != (n_rows,) or targets.ndim != 1:
+    shape = task.shape if isinstance(task, np.ndarray) else (len(task),)
+    if shape != (n_rows,) or targets.ndim != 1:
         raise ValueError(
-            f"{task_name} has shape {ids.shape} and {y_name} {targets.shape}; X has {n_rows} rows: give one "
-            "of each per row"
+            f"{task_name} has shape {shape} and {y_name} {targets.shape}; X has {n_rows} rows: give one of "
+            "each per row"
         )
     by_name: dict[Any, list[int]] = {}
-    for row, name in enumerate(ids.tolist()):
+    for row, name in enumerate(task.tolist() if hasattr(task, "tolist") else task):
+        if name != name:
+            raise ValueError(f"{task_name} holds NaN: every row needs a task")
         by_name.setdefault(name, []).append(row)
     rows = [np.array(at, dtype=np.int64) for at in by_name.values()]
     return _Labels(list(by_name), rows, [targets[at] for at in rows])
@@ -480,6 +500,15 @@ def _as_one_task(X: Any, labels: _Labels, weight: F64 | None) -> tuple[Any, _Lab
     number = np.repeat(np.arange(len(labels.names)), [one.shape[0] for one in labels.rows])
     together = _Labels([_ALL], [np.arange(rows.shape[0])], [np.concatenate(labels.y)])
     return _with_task(X[rows], number), together, None if weight is None else weight[rows]
+
+
+def _check_tasks(labels: _Labels) -> None:
+    """Refuse tasks that cannot be trained."""
+    for name, y in zip(labels.names, labels.y, strict=True):
+        if y.shape[0] < 2:
+            raise ValueError(f"task {name!r} has a single row: give at least two, or leave it out")
+        if y.dtype.kind == "f" and np.isnan(y).any():
+            raise ValueError(f"y holds NaN in task {name!r}: leave those rows out, or give targets by column")
 
 
 def _checked(labels: _Labels) -> _Labels:
