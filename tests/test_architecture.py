@@ -67,6 +67,7 @@ LAYERS: list[tuple[str, ...]] = [
         "estimators.rows",
         "estimators.ranker",
         "estimators.multitask",
+        "estimators.task_rows",
         "estimators.comparison",
         "estimators.outcomes",
         "estimators.parameters",

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, hstack, issparse
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gtgbm.arrays import F64, I64
+from gtgbm.arrays import F64
 from gtgbm.callbacks import AnyCallback
 from gtgbm.data.input import as_table, check_rows
 from gtgbm.estimators import parameters as check
@@ -22,6 +22,7 @@ from gtgbm.estimators.documentation import documented
 from gtgbm.estimators.outcomes import decisions, probabilities
 from gtgbm.estimators.regressors import LOSSES, numbers
 from gtgbm.estimators.rows import Rows, checked_weight, listed, pairs_of
+from gtgbm.estimators.task_rows import TaskRows, as_one_task, check_tasks, per_task, task_rows, with_task
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.evaluation import Validation
 from gtgbm.losses.base import Loss
@@ -32,27 +33,7 @@ from gtgbm.multitask import FittedTasks, Task, train_tasks
 from gtgbm.progress import ProgressBar
 from gtgbm.training import Evaluated, train
 
-_ALL = "all tasks"
 METHODS = ("multitask", "group-sparse", "independent", "single-task")
-
-
-@dataclass(frozen=True)
-class _Labels:
-    """Which rows belong to which task.
-
-    Attributes
-    ----------
-    names : list
-        Ids of the tasks, in the order in which they take turns.
-    rows : list of ndarray of int64
-        Rows of the table of each task.
-    y : list of ndarray
-        Their targets.
-    """
-
-    names: list[Any]
-    rows: list[I64]
-    y: list[NDArray[Any]]
 
 
 class _Multitask(BaseGTGBM):
@@ -104,8 +85,8 @@ class _Multitask(BaseGTGBM):
         self._forget()
         X = validate_data(self, X, **INPUT, ensure_min_samples=2)
         check_rows(X.shape[0])
-        labels = _labels(y, task, X.shape[0], "y", "task")
-        _check_tasks(labels)
+        labels = task_rows(y, task, X.shape[0], "y", "task")
+        check_tasks(labels)
         self._matrix_form, self.tasks_ = task is None, labels.names
         loss = self._prepare_targets(labels)
         weight = checked_weight(sample_weight, X.shape[0])
@@ -118,7 +99,7 @@ class _Multitask(BaseGTGBM):
         X = X.tocsr() if issparse(X) else X
         self._is_single = check.option("method", self.method, METHODS) == "single-task"
         if self._is_single:
-            X, labels, weight = _as_one_task(X, labels, weight)
+            X, labels, weight = as_one_task(X, labels, weight)
             evaluated = {}
         tasks = [
             self._task(X, labels, k, weight, evaluated.get(labels.names[k]), seed)
@@ -179,7 +160,7 @@ class _Multitask(BaseGTGBM):
         """Return μ_G and each task's μ_t, as the method has them."""
         method = check.option("method", self.method, METHODS)
         group = check.number("group_penalty", self.group_penalty, low=0, high=1, high_open=True)
-        own = _per_task("task_penalty", self.task_penalty, names)
+        own = per_task("task_penalty", self.task_penalty, names)
         own = [check.number("task_penalty", one, low=0, high=1, high_open=True) for one in own]
         if group + max(own) >= 1.0:
             raise ValueError(
@@ -191,11 +172,11 @@ class _Multitask(BaseGTGBM):
         return (group, own) if method == "multitask" else (0.0, [group + one for one in own])
 
     def _task(
-        self, X: Any, labels: _Labels, k: int, weight: F64 | None, evaluated: Rows | None, seed: int
+        self, X: Any, labels: TaskRows, k: int, weight: F64 | None, evaluated: Rows | None, seed: int
     ) -> Task:
         rows = labels.rows[k]
         group, own = self._penalties(labels.names)
-        rate = _per_task("learning_rate", self.learning_rate, labels.names)[k]
+        rate = per_task("learning_rate", self.learning_rate, labels.names)[k]
         settings = replace(
             self._settings(self.n_features_in_, group + own[k], rate),
             penalty=own[k],
@@ -223,7 +204,7 @@ class _Multitask(BaseGTGBM):
         ((X, y),) = pairs
         table = check_eval_table(self, X, 0)
         table = table.tocsr() if issparse(table) else table
-        labels = _labels(y, eval_task, table.shape[0], "eval_set: y", "eval_task")
+        labels = task_rows(y, eval_task, table.shape[0], "eval_set: y", "eval_task")
         unknown = [name for name in labels.names if name not in self.tasks_]
         if unknown:
             raise ValueError(f"eval_task has {unknown[:5]!r}, which are no tasks of the training rows")
@@ -282,7 +263,7 @@ class _Multitask(BaseGTGBM):
             if not self._matrix_form:
                 raise ValueError("task is missing: give the task of each row, as in predict(X, task=...)")
             return np.stack([self._scores_of(name, table) for name in self.tasks_], axis=1)
-        labels = _labels(np.zeros(table.shape[0]), task, table.shape[0], "X", "task")
+        labels = task_rows(np.zeros(table.shape[0]), task, table.shape[0], "X", "task")
         unknown = [name for name in labels.names if name not in self._forests]
         if unknown:
             raise ValueError(f"task has {unknown[:5]!r}, which fit did not see; it saw {self.tasks_[:10]!r}")
@@ -293,11 +274,11 @@ class _Multitask(BaseGTGBM):
 
     def _scores_of(self, name: Any, table: Any) -> F64:
         if self._is_single:
-            table = _with_task(table, np.full(table.shape[0], self.tasks_.index(name)))
+            table = with_task(table, np.full(table.shape[0], self.tasks_.index(name)))
         scores: F64 = self._forests[name].scores(table, pool_for_rows(self.n_jobs, table.shape[0]))[0]
         return scores
 
-    def _prepare_targets(self, labels: _Labels) -> Loss:
+    def _prepare_targets(self, labels: TaskRows) -> Loss:
         raise NotImplementedError
 
     def _numbers_of(self, y: NDArray[Any]) -> F64:
@@ -369,7 +350,7 @@ class MultitaskGTGBMClassifier(ClassifierMixin, _Multitask):
         """Most probable class; shape (n,), or (n, T) without `task`."""
         return np.asarray(self.classes_[(self.decision_function(X, task) > 0).astype(np.int64)])
 
-    def _prepare_targets(self, labels: _Labels) -> Loss:
+    def _prepare_targets(self, labels: TaskRows) -> Loss:
         self.classes_ = np.unique(np.concatenate(labels.y))
         if self.classes_.shape[0] != 2:
             raise ValueError(f"y has {self.classes_.shape[0]} classes: tasks have two classes each")
@@ -442,7 +423,7 @@ class MultitaskGTGBMRegressor(RegressorMixin, _Multitask):
         scores = self._task_scores(X, task)
         return self._fitted_loss.predict(scores.reshape(1, -1)).reshape(scores.shape)
 
-    def _prepare_targets(self, labels: _Labels) -> Loss:
+    def _prepare_targets(self, labels: TaskRows) -> Loss:
         loss = check.loss("loss", self.loss, LOSSES)
         if isinstance(loss, Pointwise):
             for y in labels.y:
@@ -451,83 +432,6 @@ class MultitaskGTGBMRegressor(RegressorMixin, _Multitask):
 
     def _numbers_of(self, y: NDArray[Any]) -> F64:
         return numbers(y, "y")
-
-
-def _labels(y: Any, task: Any, n_rows: int, y_name: str, task_name: str) -> _Labels:
-    """Sort rows by task; ids keep the order in which they first occur."""
-    targets = np.asarray(y)
-    if targets.shape[:1] != (n_rows,):
-        raise ValueError(f"{y_name} has shape {targets.shape}; X has {n_rows} rows: give one target per row")
-    if task is None:
-        if targets.ndim != 2:
-            raise ValueError(
-                f"{task_name} is missing: give the task of each row, or targets of shape (rows, tasks)"
-            )
-        names = list(getattr(y, "columns", range(targets.shape[1])))
-        if not names:
-            raise ValueError(f"{y_name} has no columns: give one per task")
-        if len(set(names)) < len(names):
-            raise ValueError(f"{y_name} has columns {names[:10]!r}: each task must have a name of its own")
-        values = targets.astype(np.float64)
-        rows = [np.flatnonzero(~np.isnan(values[:, k])) for k in range(len(names))]
-        return _checked(_Labels(names, rows, [values[at, k] for k, at in enumerate(rows)]))
-    shape = task.shape if isinstance(task, np.ndarray) else (len(task),)
-    if shape != (n_rows,) or targets.ndim != 1:
-        raise ValueError(
-            f"{task_name} has shape {shape} and {y_name} {targets.shape}; X has {n_rows} rows: give one of "
-            "each per row"
-        )
-    by_name: dict[Any, list[int]] = {}
-    for row, name in enumerate(task.tolist() if hasattr(task, "tolist") else task):
-        if name != name:
-            raise ValueError(f"{task_name} holds NaN: every row needs a task")
-        by_name.setdefault(name, []).append(row)
-    rows = [np.array(at, dtype=np.int64) for at in by_name.values()]
-    return _Labels(list(by_name), rows, [targets[at] for at in rows])
-
-
-def _with_task(X: Any, number: I64) -> Any:
-    """Append the numbers of tasks to a table as its last column."""
-    column = number.astype(np.float64)[:, None]
-    return (
-        hstack([X, csr_matrix(column + 1.0)], format="csr") if issparse(X) else np.hstack([X, column + 1.0])
-    )
-
-
-def _as_one_task(X: Any, labels: _Labels, weight: F64 | None) -> tuple[Any, _Labels, F64 | None]:
-    """Put the rows of all tasks, task after task, into one, whose last column says which one it was."""
-    rows = np.concatenate(labels.rows)
-    number = np.repeat(np.arange(len(labels.names)), [one.shape[0] for one in labels.rows])
-    together = _Labels([_ALL], [np.arange(rows.shape[0])], [np.concatenate(labels.y)])
-    return _with_task(X[rows], number), together, None if weight is None else weight[rows]
-
-
-def _check_tasks(labels: _Labels) -> None:
-    """Refuse tasks that cannot be trained."""
-    for name, y in zip(labels.names, labels.y, strict=True):
-        if y.shape[0] < 2:
-            raise ValueError(f"task {name!r} has a single row: give at least two, or leave it out")
-        if y.dtype.kind == "f" and np.isnan(y).any():
-            raise ValueError(f"y holds NaN in task {name!r}: leave those rows out, or give targets by column")
-
-
-def _checked(labels: _Labels) -> _Labels:
-    for name, rows in zip(labels.names, labels.rows, strict=True):
-        if rows.shape[0] == 0:
-            raise ValueError(f"task {name!r} has no target at all: leave its column out")
-    return labels
-
-
-def _per_task(name: str, value: Any, tasks: list[Any]) -> list[Any]:
-    """Return one value per task, given one for all or a dict."""
-    if not isinstance(value, dict):
-        return [value] * len(tasks)
-    absent = [task for task in tasks if task not in value]
-    if tasks == [_ALL]:
-        raise ValueError(f"{name} is a dict, but method='single-task' has one model: give one number")
-    if absent:
-        raise ValueError(f"{name} has no entry for task {absent[0]!r}: give one number, or one for each task")
-    return [value[task] for task in tasks]
 
 
 def _importances(trees: Sequence[Any], n_features: int) -> F64:

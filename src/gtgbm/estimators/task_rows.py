@@ -1,0 +1,111 @@
+"""Which rows of a table belong to which task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack, issparse
+
+from gtgbm.arrays import F64, I64
+
+ALL_TASKS = "all tasks"
+"""Name of the one task that all tasks are put into."""
+
+
+@dataclass(frozen=True)
+class TaskRows:
+    """Which rows belong to which task.
+
+    Attributes
+    ----------
+    names : list
+        Ids of the tasks, in the order in which they take turns.
+    rows : list of ndarray of int64
+        Rows of the table of each task.
+    y : list of ndarray
+        Their targets.
+    """
+
+    names: list[Any]
+    rows: list[I64]
+    y: list[NDArray[Any]]
+
+
+def task_rows(y: Any, task: Any, n_rows: int, y_name: str, task_name: str) -> TaskRows:
+    """Sort rows by task; ids keep the order in which they first occur."""
+    targets = np.asarray(y)
+    if targets.shape[:1] != (n_rows,):
+        raise ValueError(f"{y_name} has shape {targets.shape}; X has {n_rows} rows: give one target per row")
+    if task is None:
+        if targets.ndim != 2:
+            raise ValueError(
+                f"{task_name} is missing: give the task of each row, or targets of shape (rows, tasks)"
+            )
+        names = list(getattr(y, "columns", range(targets.shape[1])))
+        if not names:
+            raise ValueError(f"{y_name} has no columns: give one per task")
+        if len(set(names)) < len(names):
+            raise ValueError(f"{y_name} has columns {names[:10]!r}: each task must have a name of its own")
+        values = targets.astype(np.float64)
+        rows = [np.flatnonzero(~np.isnan(values[:, k])) for k in range(len(names))]
+        return _with_targets(TaskRows(names, rows, [values[at, k] for k, at in enumerate(rows)]))
+    shape = task.shape if isinstance(task, np.ndarray) else (len(task),)
+    if shape != (n_rows,) or targets.ndim != 1:
+        raise ValueError(
+            f"{task_name} has shape {shape} and {y_name} {targets.shape}; X has {n_rows} rows: give one of "
+            "each per row"
+        )
+    by_name: dict[Any, list[int]] = {}
+    for row, name in enumerate(task.tolist() if hasattr(task, "tolist") else task):
+        if name != name:
+            raise ValueError(f"{task_name} holds NaN: every row needs a task")
+        by_name.setdefault(name, []).append(row)
+    rows = [np.array(at, dtype=np.int64) for at in by_name.values()]
+    return TaskRows(list(by_name), rows, [targets[at] for at in rows])
+
+
+def with_task(X: Any, number: I64) -> Any:
+    """Append the numbers of tasks to a table as its last column."""
+    column = number.astype(np.float64)[:, None]
+    return (
+        hstack([X, csr_matrix(column + 1.0)], format="csr") if issparse(X) else np.hstack([X, column + 1.0])
+    )
+
+
+def as_one_task(X: Any, labels: TaskRows, weight: F64 | None) -> tuple[Any, TaskRows, F64 | None]:
+    """Put the rows of all tasks, task after task, into one, whose last column says which one it was."""
+    rows = np.concatenate(labels.rows)
+    number = np.repeat(np.arange(len(labels.names)), [one.shape[0] for one in labels.rows])
+    together = TaskRows([ALL_TASKS], [np.arange(rows.shape[0])], [np.concatenate(labels.y)])
+    return with_task(X[rows], number), together, None if weight is None else weight[rows]
+
+
+def check_tasks(labels: TaskRows) -> None:
+    """Refuse tasks that cannot be trained."""
+    for name, y in zip(labels.names, labels.y, strict=True):
+        if y.shape[0] < 2:
+            raise ValueError(f"task {name!r} has a single row: give at least two, or leave it out")
+        if y.dtype.kind == "f" and np.isnan(y).any():
+            raise ValueError(f"y holds NaN in task {name!r}: leave those rows out, or give targets by column")
+
+
+def _with_targets(labels: TaskRows) -> TaskRows:
+    for name, rows in zip(labels.names, labels.rows, strict=True):
+        if rows.shape[0] == 0:
+            raise ValueError(f"task {name!r} has no target at all: leave its column out")
+    return labels
+
+
+def per_task(name: str, value: Any, tasks: list[Any]) -> list[Any]:
+    """Return one value per task, given one for all or a dict."""
+    if not isinstance(value, dict):
+        return [value] * len(tasks)
+    absent = [task for task in tasks if task not in value]
+    if tasks == [ALL_TASKS]:
+        raise ValueError(f"{name} is a dict, but method='single-task' has one model: give one number")
+    if absent:
+        raise ValueError(f"{name} has no entry for task {absent[0]!r}: give one number, or one for each task")
+    return [value[task] for task in tasks]
