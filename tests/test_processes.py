@@ -234,6 +234,8 @@ def test_joblib_workers_stay_within_their_limit(backend: str, n_workers: int) ->
 
 
 INTERRUPTED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a process started in the background ignores it
 import time
 import numpy as np
 from gtgbm import GTGBMRegressor
