@@ -130,8 +130,9 @@ def mean_of_ties(queries: Queries, ranked_score: F64, values: F64) -> F64:
     """Let documents of one query and score share what their places are worth: none of them is first."""
     begins = np.ones(ranked_score.shape[0], dtype=np.bool_)
     begins[1:] = (np.diff(ranked_score) != 0.0) | (np.diff(queries.number) != 0)
-    group = np.cumsum(begins) - 1
-    return np.asarray((np.bincount(group, weights=values) / np.bincount(group))[group])
+    first = np.flatnonzero(begins)
+    counts = np.diff(first, append=values.shape[0])
+    return np.repeat(np.add.reduceat(values, first) / counts, counts)
 
 
 def sum_of_queries(queries: Queries, values: F64) -> F64:
