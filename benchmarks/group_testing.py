@@ -26,6 +26,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.data import Data, Source, load
+from benchmarks.marked import write_between
 from benchmarks.measuring import ROOT, environment
 from gtgbm import GTGBMClassifier, group_search, group_tests
 from gtgbm.demo_data import make_demo_data
@@ -178,16 +179,13 @@ def main() -> None:
             print(task.name, variant.name, found, flush=True)
     if arguments.only:
         return
-    begin, end = (f"<!-- measured {arguments.table}: {side} -->" for side in ("begin", "end"))
-    before, rest = PAGE.read_text(encoding="utf-8").split(begin)
-    after = rest.split(end)[1]
     day = datetime.now(tz=timezone.utc).date().isoformat()
     machine = "; ".join(f"{key}: {value}" for key, value in about.items())
     command = f"python -m benchmarks.group_testing {arguments.table}"
     note = (
         f"Measured {day} by `{command}`, mean of {arguments.seeds} seeds (one for slow variants). {machine}."
     )
-    PAGE.write_text(f"{before}{begin}\n{table(results, sizes)}\n\n{note}\n{end}{after}", encoding="utf-8")
+    write_between(PAGE, f"measured {arguments.table}", f"{table(results, sizes)}\n\n{note}\n")
 
 
 if __name__ == "__main__":

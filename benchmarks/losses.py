@@ -27,6 +27,7 @@ import lightgbm
 import numpy as np
 
 from benchmarks.loss_data import DATA, Fold
+from benchmarks.marked import write_between
 from benchmarks.measuring import ROOT, environment
 from gtgbm import GTGBMClassifier, GTGBMRanker, GTGBMRegressor
 from gtgbm.metrics import metric_of
@@ -259,16 +260,6 @@ def do_job(job: dict[str, Any]) -> dict[str, Any]:
     return {"seconds": perf_counter() - start, "leaves": round(float(np.mean(model.n_leaves_)))}
 
 
-def write_table(name: str, rows: list[str], about: dict[str, str]) -> None:
-    """Put a table into the page, between its marker lines."""
-    text = PAGE.read_text(encoding="utf-8")
-    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
-    head, rest = text.split(begin)
-    tail = rest.split(end)[1]
-    facts = "; ".join(f"{key}: {value}" for key, value in about.items())
-    PAGE.write_text(head + begin + "\n".join(rows) + f"\n\n{facts}.\n" + end + tail, encoding="utf-8")
-
-
 def main() -> None:
     """Run one of the measurements."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -288,7 +279,8 @@ def main() -> None:
         rows = measure_speed(arguments.data_dir, arguments.repeats)
     else:
         rows = {"quality": measure_quality, "ranking": measure_ranking}[arguments.what](arguments.data_dir)
-    write_table(arguments.what, rows, about)
+    facts = "; ".join(f"{key}: {value}" for key, value in about.items())
+    write_between(PAGE, arguments.what, "\n".join(rows) + f"\n\n{facts}.\n")
 
 
 if __name__ == "__main__":

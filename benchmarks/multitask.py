@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from benchmarks.marked import write_between
 from benchmarks.measuring import ROOT, environment
 from gtgbm import MultitaskGTGBMClassifier, MultitaskGTGBMRegressor, compare_tasks
 
@@ -125,11 +126,7 @@ def main() -> None:
     rows = table(problems)
     about = environment(("gtgbm", "numpy")) | {"Date": datetime.now(timezone.utc).strftime("%Y-%m-%d")}
     facts = "; ".join(f"{key}: {value}" for key, value in about.items())
-    text = PAGE.read_text(encoding="utf-8")
-    begin, end = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
-    head, rest = text.split(begin)
-    tail = rest.split(end)[1]
-    PAGE.write_text(head + begin + "\n".join(rows) + f"\n\n{facts}.\n" + end + tail, encoding="utf-8")
+    write_between(PAGE, "measured", "\n".join(rows) + f"\n\n{facts}.\n")
 
 
 if __name__ == "__main__":

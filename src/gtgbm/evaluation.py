@@ -57,8 +57,9 @@ class Evaluations:
             targets = validation.targets
             if all(metric.name != self.loss_name for metric in self.metrics):
                 values[self.loss_name].append(self.loss.derivatives(scores, targets, pool).mean_loss)
-            prediction = self.loss.predict(scores) if self.metrics else scores
-            weight = targets.weights.as_floats()
+            if not self.metrics:
+                continue
+            prediction, weight = self.loss.predict(scores), targets.weights.as_floats()
             for metric in self.metrics:
                 values[metric.name].append(metric.compute(targets.y, prediction, weight, targets.queries))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,3 +52,13 @@ class Tree:
     def n_leaves(self) -> int:
         """Number of leaves."""
         return int(np.count_nonzero(self.feature < 0))
+
+
+def importances(trees: Sequence[Tree], n_features: int) -> F64:
+    """Share of each feature in the gain of all splits, shape (n_features,)."""
+    gains = np.zeros(n_features)
+    for tree in trees:
+        used = tree.feature >= 0
+        np.add.at(gains, tree.feature[used], tree.gain[used])
+    total = gains.sum()
+    return gains / total if total > 0 else gains

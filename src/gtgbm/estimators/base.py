@@ -27,6 +27,7 @@ from gtgbm.losses.base import Loss
 from gtgbm.metrics import TargetKind
 from gtgbm.progress import ProgressBar
 from gtgbm.training import Evaluated, SearchName, Settings, train
+from gtgbm.tree import importances
 
 _MIN_TEST_ROWS = 100
 """Nodes with fewer test rows propose only noise (docs/group-testing.md)."""
@@ -95,6 +96,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     selection_history_: Any
     n_iter_: Any
     search_: Any
+    evals_result_: Any
     _seed: int
 
     def _set_parameters(self, values: dict[str, Any]) -> None:
@@ -327,17 +329,16 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         for entry in model.history:
             if entry.category is not None:
                 self.selected_categories_.setdefault(entry.feature, []).append(entry.category)
-        gains = np.zeros(n_features)
-        for tree in model.trees:
-            used = tree.feature >= 0
-            np.add.at(gains, tree.feature[used], tree.gain[used])
-        total = gains.sum()
-        self.feature_importances_ = gains / total if total > 0 else gains
-        self.evals_result_ = {"training": {self._loss_name: model.training_losses}} | {
-            f"validation_{k}": values for k, values in enumerate(model.evaluations)
-        }
+        self.feature_importances_ = importances(model.trees, n_features)
+        self.evals_result_ = self._results(model)
         self.n_iter_ = model.n_rounds
         self.best_iteration_ = model.best_round
+
+    def _results(self, model: Model) -> dict[str, dict[str, list[float]]]:
+        """Loss and metrics after each round, by set and name."""
+        return {"training": {self._loss_name: model.training_losses}} | {
+            f"validation_{k}": values for k, values in enumerate(model.evaluations)
+        }
 
     @property
     def _loss_name(self) -> str:

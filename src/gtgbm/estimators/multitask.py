@@ -32,6 +32,7 @@ from gtgbm.metrics import TargetKind
 from gtgbm.multitask import FittedTasks, Task, train_tasks
 from gtgbm.progress import ProgressBar
 from gtgbm.training import Evaluated, train
+from gtgbm.tree import importances
 
 METHODS = ("multitask", "group-sparse", "independent", "single-task")
 
@@ -231,14 +232,10 @@ class _Multitask(BaseGTGBM):
         self.shared_features_ = owned[used[owned] > 1]
         self.n_selected_features_ = int(self.selected_features_.shape[0])
         self.task_importances_ = {
-            name: _importances(model.trees, n_features) for name, model in zip(names, models, strict=True)
+            name: importances(model.trees, n_features) for name, model in zip(names, models, strict=True)
         }
         self.feature_importances_ = np.mean(list(self.task_importances_.values()), axis=0)
-        self.evals_result_ = {
-            name: {"training": {self._loss_name: model.training_losses}}
-            | {f"validation_{k}": values for k, values in enumerate(model.evaluations)}
-            for name, model in zip(names, models, strict=True)
-        }
+        self.evals_result_ = {name: self._results(model) for name, model in zip(names, models, strict=True)}
         self.n_iter_ = {name: model.n_rounds for name, model in zip(names, models, strict=True)}
         self.search_ = {name: one.search for name, one in zip(names, fitted.tasks, strict=True)}
         self.timings_ = {
@@ -246,9 +243,6 @@ class _Multitask(BaseGTGBM):
             for stage in fitted.tasks[0].timings
         }
         self.trees_ = {name: model.trees for name, model in zip(names, models, strict=True)}
-
-    def __getstate__(self) -> Any:
-        return super().__getstate__()
 
     def __setstate__(self, state: Any) -> None:
         # Unlike its parent's, this model keeps its forests, which pickle themselves.
@@ -432,11 +426,3 @@ class MultitaskGTGBMRegressor(RegressorMixin, _Multitask):
 
     def _numbers_of(self, y: NDArray[Any]) -> F64:
         return numbers(y, "y")
-
-
-def _importances(trees: Sequence[Any], n_features: int) -> F64:
-    gains = np.zeros(n_features)
-    for tree in trees:
-        used = tree.feature >= 0
-        np.add.at(gains, tree.feature[used], tree.gain[used])
-    return gains / gains.sum() if gains.sum() > 0 else gains

@@ -91,9 +91,8 @@ class _Regressor(RegressorMixin, BaseGTGBM):
     def _target(self, y: Any, name: str) -> F64:
         target = numbers(y, name)
         loss = check.loss("loss", self.loss, LOSSES)
-        check_target = getattr(loss, "check_target", None)
-        if check_target is not None:
-            check_target(target, name)
+        if isinstance(loss, Pointwise):
+            loss.check_target(target, name)
         return target
 
     def predict(self, X: Any) -> F64:

@@ -21,6 +21,7 @@ class _Facts:
     gain: F64
     weight: F64
     discount: F64
+    query_weight: F64
 
 
 class RankingLoss:
@@ -73,9 +74,7 @@ class RankingLoss:
             curvatures[0],
             losses,
         )
-        # All rows of a query weigh the same.
-        weight = targets.weights.as_floats()[queries.rows[queries.begin[:-1]]]
-        return Derivatives(residuals, curvatures, float(np.average(losses, weights=weight)))
+        return Derivatives(residuals, curvatures, float(np.average(losses, weights=facts.query_weight)))
 
     def predict(self, scores: F64) -> F64:
         """Return the score itself: documents are sorted by it."""
@@ -94,7 +93,9 @@ class RankingLoss:
         else:
             pairs = _unequal_pairs(targets.queries, targets.y)
             weight = targets.queries.sizes / np.maximum(pairs, 1.0)
-        facts = _Facts(gain, weight, discount)
+        # All rows of a query weigh the same.
+        first_rows = targets.queries.rows[targets.queries.begin[:-1]]
+        facts = _Facts(gain, weight, discount, targets.weights.as_floats()[first_rows])
         self._facts.append((targets, facts))
         return facts
 
