@@ -19,6 +19,8 @@ LAYERS: list[tuple[str, ...]] = [
         "data",
         "data.categories",
         "data.columns",
+        "data.frames",
+        "files",
         "data.input",
         "data.sparse",
         "data.tiles",
@@ -58,6 +60,7 @@ LAYERS: list[tuple[str, ...]] = [
     ),
     ("growing", "leaf_values", "monotone", "newton", "evaluation"),
     ("boosting", "search_choice", "training", "multitask", "progress"),
+    ("model_file", "model_file.layout", "model_file.parameters", "model_file.writing"),
     (
         "estimators",
         "estimators.base",
@@ -72,8 +75,10 @@ LAYERS: list[tuple[str, ...]] = [
         "estimators.outcomes",
         "estimators.parameters",
         "estimators.regressors",
+        "estimators.tables",
         "estimators.threads",
     ),
+    ("model_file.reading",),
     ("",),  # the package itself, which only passes on what users need
     ("cli", "cli.demo", "demo_data"),
 ]
@@ -88,6 +93,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "typer": ("cli",),
     "pandas": ("data",),
     "narwhals": ("data",),
+    "msgspec": ("model_file",),
     "matplotlib": ("plots", "report"),
 }
 """Libraries that only some modules (or packages) may know."""

@@ -16,6 +16,9 @@ from gtgbm.estimators import (
     TaskComparison,
     compare_tasks,
 )
+from gtgbm.model_file.layout import ModelFileError
+from gtgbm.model_file.reading import load_model
+from gtgbm.model_file.writing import save_model
 from gtgbm.tree import Tree
 
 __version__ = "0.1.0"
@@ -30,12 +33,15 @@ __all__ = [
     "GTGBMRanker",
     "GTGBMRegressor",
     "HistoryEntry",
+    "ModelFileError",
     "MultitaskGTGBMClassifier",
     "MultitaskGTGBMRegressor",
     "Progress",
     "TaskComparison",
     "Tree",
     "compare_tasks",
+    "load_model",
     "losses",
     "metrics",
+    "save_model",
 ]

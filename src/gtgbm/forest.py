@@ -86,12 +86,14 @@ class Forest:
         order = np.argsort(features, kind="stable")
         return Forest(order[np.searchsorted(features, self.columns, sorter=order)], self.start, self.packed)
 
-    def scores(self, table: Any, pool: _core.Pool) -> F64:
+    def scores(self, table: Any, pool: _core.Pool, columns: I64 | None = None) -> F64:
         """Sum the trees over rows; reads only the columns that some tree uses.
 
         Parameters
         ----------
         table : Table, or CSR or CSC matrix or array of scipy, shape (n, d)
+        columns : ndarray of int64, shape (c,), or None
+            Where our columns are in this table; None: where they were in training.
 
         Returns
         -------
@@ -99,28 +101,29 @@ class Forest:
         """
         scores = np.empty((self.start.shape[0], table.shape[0]))
         scores[:] = self.start[:, None]
-        self.add_to(scores, table, pool)
+        self.add_to(scores, table, pool, columns)
         return scores
 
-    def add_to(self, scores: F64, table: Any, pool: _core.Pool) -> None:
+    def add_to(self, scores: F64, table: Any, pool: _core.Pool, columns: I64 | None = None) -> None:
         """Add the trees' values to ``scores`` (k, n), tree after tree."""
-        for rows, part, columns in self._parts(table):
+        for rows, part, places in self._parts(table, self.columns if columns is None else columns):
             sums = np.ascontiguousarray(scores[:, rows])
-            self._native.predict(pool, part, columns, sums)
+            self._native.predict(pool, part, places, sums)
             scores[:, rows] = sums
 
-    def _parts(self, table: Any) -> Iterator[tuple[slice, Table, I64]]:
-        """Cut a table into dense pieces: rows, their values, and where our columns are in them."""
+    @staticmethod
+    def _parts(table: Any, columns: I64) -> Iterator[tuple[slice, Table, I64]]:
+        """Cut a table into dense pieces: rows, their values, and where some columns are in them."""
         if isinstance(table, np.ndarray):
             for rows in _slices(table.shape[0], _ROWS_PER_CALL):
-                yield rows, table[rows], self.columns
+                yield rows, table[rows], columns
             return
-        n_columns = self.columns.shape[0]
+        n_columns = columns.shape[0]
         by_column = table.format == "csc"
         if by_column:
-            table = table[:, self.columns].tocsr()
+            table = table[:, columns].tocsr()
         for rows in _slices(table.shape[0], max(1, _CELLS_PER_CALL // max(1, n_columns))):
-            part = table[rows] if by_column else table[rows][:, self.columns]
+            part = table[rows] if by_column else table[rows][:, columns]
             yield rows, as_table(part.toarray()), np.arange(n_columns)
 
 

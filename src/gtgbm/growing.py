@@ -252,7 +252,7 @@ class TreeGrower:
                 self._residents.offer_numbers(feature, *self._search.take_column(feature))
 
     def _own(self, feature: int) -> None:
-        if feature >= self._search.n_columns:
+        if self._residents.is_categorical(feature):
             self._residents.own_category(feature)
         elif self._residents.is_offered(feature):
             self._residents.own_offered(feature)

@@ -77,6 +77,7 @@ class ResidentColumns:
         self.tiles = _tiles_of(n_rows, categorical)
         self._histograms = LevelHistograms(self.tiles, reducer)
         self._position: I64 = np.full(self.n_features, -1, dtype=np.int64)
+        self._is_whole = bool(categorical) and categorical[0].is_whole
         self._column: I64 = np.arange(self.n_features, dtype=np.int64)
         # Beyond a column's last threshold: all its values go left.
         self._thresholds: F64 = np.full((LANES, CELLS), np.inf)
@@ -112,7 +113,7 @@ class ResidentColumns:
         if category is None:
             return column
         for feature in np.flatnonzero(self._column == column).tolist():
-            if self._position[feature] < 0 or self.tiles.use[self._position[feature]] != CATEGORICAL:
+            if not self.is_categorical(feature):
                 continue
             code = self._category(feature)[1]
             value = self._thresholds[self._position[feature], code]
@@ -146,15 +147,24 @@ class ResidentColumns:
     def _set_use(self, feature: int, use: int) -> None:
         self.tiles.use[self._position[feature]] = use | int(self._directions[feature])
 
+    def is_categorical(self, feature: int) -> bool:
+        """Whether a feature is a category, or a column of categories."""
+        position = self._position[feature]
+        return bool(position >= 0 and self.tiles.use[position] == CATEGORICAL)
+
     def own_category(self, feature: int) -> None:
-        """Own a category."""
+        """Own a category, or a column with all its categories."""
         row, code = self._category(feature)
-        self.tiles.category_use[row, code] = OWNED
+        if self._is_whole:
+            use = self.tiles.category_use[row]
+            use[use == NEW] = OWNED
+        else:
+            self.tiles.category_use[row, code] = OWNED
 
     def described(self, feature: int) -> tuple[int, float | None]:
         """Column of an owned feature, and its category if it is one."""
         column, position = int(self._column[feature]), int(self._position[feature])
-        if self.tiles.use[position] != CATEGORICAL:
+        if self._is_whole or not self.is_categorical(feature):
             return column, None
         return column, float(self._thresholds[position, self._category(feature)[1]])
 
@@ -224,5 +234,5 @@ def _tiles_of(n_rows: int, categorical: Sequence[CategoryColumn]) -> Tiles:
         # Code 0 stands for the categories that are not features.
         use = np.full(column.values.shape[0], NEW, dtype=np.uint8)
         use[0] = SKIPPED
-        tiles.append_categories(column.first_feature, column.codes, use)
+        tiles.append_categories(column.first_feature, column.codes, use, column.is_whole)
     return tiles

@@ -62,6 +62,8 @@ class Settings:
     zero_start: bool
     max_bins: int
     categorical: Sequence[int]
+    whole_categories: bool
+    """Whether a categorical column is one feature, instead of one for each category."""
     early_stopping_rounds: int | None
     criterion: Criterion
     subsample: float
@@ -174,7 +176,9 @@ def prepare(
         )
     with timings.stage("binning"):
         min_leaf = settings.limits(weights).min_leaf
-        categorical = encode_categories(table, settings.categorical, weights.cells, min_leaf, d)
+        categorical = encode_categories(
+            table, settings.categorical, weights.cells, min_leaf, d, settings.whole_categories
+        )
     columns = _columns(table, pool, settings.max_bins, _THRESHOLD_ROWS[str(choice)], rng)
     search: Search
     if choice == "exhaustive":

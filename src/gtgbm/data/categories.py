@@ -14,6 +14,8 @@ _CODES = CELLS - 1
 """Codes of one column: the last cell of a histogram is for missing numbers."""
 _MAX_CATEGORIES = 16 * (_CODES - 1)
 """Categories of one column that can be features, the most frequent ones: 254 take a byte per row."""
+_WHOLE_CATEGORIES = _CODES - 1
+"""Categories of a column that is one feature: it has one column of codes."""
 _MAX_COUNTED = 1 << 16
 """Whole numbers below this are counted, others sorted."""
 
@@ -27,25 +29,33 @@ class CategoryColumn:
     column : int
         Column of the table.
     first_feature : int
-        The category of code c is feature ``first_feature + c``.
+        The category of code c is feature ``first_feature + c``; all are, if the column is one feature.
     values : ndarray of float64, shape (codes,)
         Category of each code; NaN for missing values, which are a category like any other.
     codes : ndarray of uint8, shape (n,)
+    is_whole : bool
+        Whether the column is one feature, bought with all its categories.
     """
 
     column: int
     first_feature: int
     values: F64
     codes: U8
+    is_whole: bool = False
 
     @property
     def end_feature(self) -> int:
         """One more than its last feature."""
-        return self.first_feature + int(self.values.shape[0])
+        return self.first_feature + (1 if self.is_whole else int(self.values.shape[0]))
 
 
 def encode_categories(
-    table: AnyTable, columns: Sequence[int], weights: I64, fewest_rows: int, first_feature: int
+    table: AnyTable,
+    columns: Sequence[int],
+    weights: I64,
+    fewest_rows: int,
+    first_feature: int,
+    as_whole: bool = False,
 ) -> list[CategoryColumn]:
     """Encode the categorical columns of a table.
 
@@ -57,7 +67,10 @@ def encode_categories(
         Categories with fewer rows could not be a side of any split and are not features.
     first_feature : int
         Where their features are numbered from.
+    as_whole : bool
+        Whether a column is one feature, of its own number, instead of one for each category.
     """
+    most = _WHOLE_CATEGORIES if as_whole else _MAX_CATEGORIES
     found: list[CategoryColumn] = []
     for column in columns:
         values = table[:, [column]].toarray()[:, 0] if issparse(table) else table[:, column]
@@ -66,15 +79,16 @@ def encode_categories(
             # Sums of whole numbers, exact as floats.
             counts = np.bincount(which, weights=weights).astype(np.int64)
         kept = np.flatnonzero(counts >= fewest_rows)
-        if kept.shape[0] > _MAX_CATEGORIES:
-            kept = np.sort(kept[np.argsort(-counts[kept], kind="stable")[:_MAX_CATEGORIES]])
+        if kept.shape[0] > most:
+            kept = np.sort(kept[np.argsort(-counts[kept], kind="stable")[:most]])
         for first in range(0, max(kept.shape[0], 1), _CODES - 1):
             chunk = kept[first : first + _CODES - 1]
             code_of = np.zeros(categories.shape[0], dtype=np.uint8)
             code_of[chunk] = np.arange(1, chunk.shape[0] + 1)
             values = np.concatenate([[np.nan], categories[chunk]])
-            found.append(CategoryColumn(int(column), first_feature, values, code_of[which]))
-            first_feature = found[-1].end_feature
+            feature = int(column) if as_whole else first_feature
+            found.append(CategoryColumn(int(column), feature, values, code_of[which], as_whole))
+            first_feature = first_feature if as_whole else found[-1].end_feature
     return found
 
 

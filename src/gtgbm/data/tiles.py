@@ -50,6 +50,8 @@ class Tiles:
         # Bins, base feature, use and row of category_use of each column.
         self._n_bins: I32 = np.zeros(n_tiles * LANES, dtype=np.int32)
         self._feature: I64 = np.zeros(n_tiles * LANES, dtype=np.int64)
+        # 1 where codes are features of their own.
+        self._step: I64 = np.zeros(n_tiles * LANES, dtype=np.int64)
         self._use: U8 = np.zeros(n_tiles * LANES, dtype=np.uint8)
         self._category_row: I32 = np.full(n_tiles * LANES, -1, dtype=np.int32)
         self._n_codes: I64 = np.full(n_tiles * LANES, 1, dtype=np.int64)
@@ -118,6 +120,7 @@ class Tiles:
             self._codes, self._n_bins = _doubled(self._codes), _doubled(self._n_bins)
             self._feature, self._use = _doubled(self._feature), _doubled(self._use)
             self._category_row, self._n_codes = _doubled(self._category_row), _doubled(self._n_codes)
+            self._step = _doubled(self._step)
         self.n_columns += 1
         self._feature[position] = feature
         self._n_bins[position] = n_bins
@@ -127,24 +130,26 @@ class Tiles:
         self._n_codes[position] = int(codes.max(initial=0)) + 1
         return position
 
-    def append_categories(self, first_feature: int, codes: U8, use: U8) -> int:
-        """Add a categorical column; the feature of code c is ``first_feature + c``.
+    def append_categories(self, first_feature: int, codes: U8, use: U8, is_whole: bool = False) -> int:
+        """Add a categorical column.
 
         Parameters
         ----------
+        first_feature : int
+            The feature of code c is ``first_feature + c``; of every code, if the column is one feature.
         use : ndarray of uint8, shape (codes,)
             What each code is to a scan.
         """
         position = self.append(first_feature, codes, use.shape[0], CATEGORICAL)
         self._category_row[position] = self.category_use.shape[0]
+        self._step[position] = not is_whole
         self.category_use = np.concatenate([self.category_use, np.zeros((1, CELLS), dtype=np.uint8)])
         self.category_use[-1, : use.shape[0]] = use
         return position
 
     def feature_of(self, position: I32, bins: I32) -> I64:
         """Feature of each of some splits; -1 for position -1."""
-        feature = self._feature[position] + np.where(self._use[position] == CATEGORICAL, bins, 0)
-        return np.where(position < 0, -1, feature)
+        return np.where(position < 0, -1, self._feature[position] + self._step[position] * bins)
 
 
 def _doubled(array: NDArray[T]) -> NDArray[T]:

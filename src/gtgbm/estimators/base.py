@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted
 
 from gtgbm.arrays import F64, I64, Bool
-from gtgbm.boosting import Criterion, Model
+from gtgbm.boosting import Criterion, HistoryEntry, Model
 from gtgbm.callbacks import AnyCallback
-from gtgbm.data.input import AnyTable, as_table, check_rows
+from gtgbm.data.frames import FrameSchema
+from gtgbm.data.input import as_table, check_rows
 from gtgbm.estimators import parameters as check
 from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, pairs_of, per_set, weight_of_queries
+from gtgbm.estimators.tables import read_columns, read_eval_table, selected_of
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.evaluation import Validation
 from gtgbm.feature_costs import PenaltyScale
@@ -25,6 +28,7 @@ from gtgbm.forest import Forest
 from gtgbm.group_tests import GroupTestSettings
 from gtgbm.losses.base import Loss
 from gtgbm.metrics import TargetKind
+from gtgbm.model_file.writing import save_model
 from gtgbm.progress import ProgressBar
 from gtgbm.training import Evaluated, SearchName, Settings, train
 from gtgbm.tree import importances
@@ -44,9 +48,6 @@ nothing: faster, and the features it buys are worth more (docs/group-testing.md)
 LONGEST_REST = 3
 """GT-GBM's trees without a search after one that found nothing: first one, then two, then so many."""
 
-INPUT: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": "numeric", "ensure_all_finite": False}
-"""What scikit-learn's validation lets through: we take all of it."""
-
 
 class BaseGTGBM(SelectorMixin, BaseEstimator):
     """Common base of the estimators; not for direct use."""
@@ -62,9 +63,14 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     _looks_seldom = False
     # Whether rows belong to queries.
     _ranks = False
+    # What the columns of the dataframe hold that the model was trained on.
+    _schema: FrameSchema | None = None
 
     @property
     def _kind_of_target(self) -> TargetKind:
+        raise NotImplementedError
+
+    def _make_loss(self) -> Loss:
         raise NotImplementedError
 
     # Parameters of every subclass.
@@ -79,6 +85,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     init: Any
     max_bins: Any
     categorical_features: Any
+    categorical: Any
     random_state: Any
     n_jobs: Any
     verbose: Any
@@ -132,7 +139,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         qids = per_set(eval_qid, len(pairs), "eval_qid")
         found = []
         for k, ((X, y), weight, qid) in enumerate(zip(pairs, weights, qids, strict=True)):
-            table, name = check_eval_table(self, X, k), f"eval_set[{k}]"
+            table, name = read_eval_table(self, X, k), f"eval_set[{k}]"
             numbers = target(y, f"{name}: y")
             n = table.shape[0]
             if n != numbers.shape[0]:
@@ -193,6 +200,10 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         """Return the model of the last fit, if this one is to go on with it."""
         if not self.warm_start or not hasattr(self, "trees_"):
             return None
+        if not hasattr(self, "_fitted_settings"):
+            raise ValueError(
+                "warm_start=True: a model read from a file cannot go on; fit it anew, or pickle models"
+            )
         # What early stopping dropped is forgotten.
         kept, n_rounds = self.n_iter_, settings.n_estimators
         now = (self._loss_name, settings.monotone, settings.categorical)
@@ -222,7 +233,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             self._start,
             list(self.trees_),
             list(self._outputs),
-            list(self.selection_history_),
+            [self._coded(entry) for entry in self.selection_history_],
             training,
             list(results.values()),
         )
@@ -247,6 +258,9 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         )
         names = getattr(self, "feature_names_in_", None)
         categorical = check.columns("categorical_features", self.categorical_features, n_features, names)
+        if self._schema is not None:
+            categorical = sorted({*categorical, *self._schema.categorical})
+        whole = check.option("categorical", self.categorical, ("column", "category")) == "column"
         test_rows = self._n_test_rows(penalty if scale == "root" else None)
         patience = check.optional_count("early_stopping_rounds", self.early_stopping_rounds, low=1)
         return Settings(
@@ -259,7 +273,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
                 self.n_features_to_select,
                 low=1,
                 # A categorical column holds more features than one.
-                high=None if categorical else n_features,
+                high=None if categorical and not whole else n_features,
                 hint=hint,
             ),
             min_node_fraction=check.number("min_node_fraction", self.min_node_fraction, low=0, high=1),
@@ -277,6 +291,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             zero_start=check.option("init", self.init, ("best", "zero")) == "zero",
             max_bins=check.count("max_bins", self.max_bins, low=2, high=255),
             categorical=categorical,
+            whole_categories=whole,
             early_stopping_rounds=patience,
             criterion=cast(Criterion, check.option("criterion", self.criterion, ("residuals", "newton"))),
             subsample=check.number("subsample", self.subsample, low=0, high=1, low_open=True),
@@ -320,19 +335,31 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
         self.trees_ = model.trees
         self._forest = Forest.of(self.trees_, self._outputs, self._start)
         self.n_leaves_ = np.array([tree.n_leaves for tree in model.trees], dtype=np.int64)
-        self.selection_history_ = model.history
+        self.selection_history_ = [self._labelled(entry) for entry in model.history]
         # A column with several categories bought is listed once.
         columns = dict.fromkeys(entry.feature for entry in model.history)
         self.selected_features_ = np.array(list(columns), dtype=np.int64)
         self.n_selected_features_ = len(model.history)
-        self.selected_categories_: dict[int, list[float]] = {}
-        for entry in model.history:
+        self.selected_categories_: dict[int, list[Any]] = {}
+        for entry in self.selection_history_:
             if entry.category is not None:
                 self.selected_categories_.setdefault(entry.feature, []).append(entry.category)
         self.feature_importances_ = importances(model.trees, n_features)
         self.evals_result_ = self._results(model)
         self.n_iter_ = model.n_rounds
         self.best_iteration_ = model.best_round
+
+    def _labelled(self, entry: HistoryEntry) -> HistoryEntry:
+        """Name the category of a purchase as the dataframe did."""
+        if entry.category is None or self._schema is None:
+            return entry
+        return entry._replace(category=self._schema.label(entry.feature, entry.category))
+
+    def _coded(self, entry: HistoryEntry) -> HistoryEntry:
+        """Undo `_labelled`."""
+        if entry.category is None or self._schema is None:
+            return entry
+        return entry._replace(category=self._schema.code(entry.feature, entry.category))
 
     def _results(self, model: Model) -> dict[str, dict[str, list[float]]]:
         """Loss and metrics after each round, by set and name."""
@@ -368,28 +395,50 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             and X.dtype.kind in "fiub"
             and "feature_names_in_" not in fitted
         )
-        if not is_plain:
-            X = validate_data(self, X, **INPUT, reset=False)
-        table = as_table(X) if isinstance(X, np.ndarray) else X
-        return self._forest.scores(table, pool_for_rows(self.n_jobs, table.shape[0]))
+        if is_plain and self._schema is None:
+            table, columns = as_table(X), self._forest.columns
+        else:
+            table, columns = read_columns(self, X, self._forest.columns)
+        return self._forest.scores(table, pool_for_rows(self.n_jobs, table.shape[0]), columns)
 
-    def _compact_parts(self) -> tuple[Forest, int | None, I64, NDArray[Any] | None]:
+    def transform(self, X: Any) -> Any:
+        """Take the selected columns.
+
+        Parameters
+        ----------
+        X : array-like or scipy sparse matrix, shape (n, d), or dataframe
+            Of a dataframe the selected columns, found by name.
+
+        Returns
+        -------
+        ndarray, sparse matrix or dataframe, shape (n, K)
+            In the order of the training table; see ``set_output`` for dataframes.
+        """
+        check_is_fitted(self, "trees_")
+        chosen = selected_of(X, self.get_feature_names_out()) if hasattr(self, "feature_names_in_") else None
+        if chosen is None:
+            return super().transform(X)
+        wanted = _get_output_config("transform", self)["dense"]
+        return chosen if wanted == type(chosen).__module__.partition(".")[0] else np.asarray(chosen)
+
+    def _compact_parts(self) -> tuple[Forest, int | None, I64, FrameSchema | None]:
         check_is_fitted(self, "trees_")
         features = self.selected_features_
-        names = self.feature_names_in_[features] if hasattr(self, "feature_names_in_") else None
-        return self._forest.over(features), self.n_jobs, features.copy(), names
+        schema = None if self._schema is None else self._schema.at(features.tolist())
+        return self._forest.over(features), self.n_jobs, features.copy(), schema
+
+    def save_model(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to a JSON file, which ``gtgbm.load_model`` reads.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        check_is_fitted(self, "trees_")
+        save_model(self, path)
 
     def _get_support_mask(self) -> Bool:
         check_is_fitted(self, "trees_")
         mask: Bool = np.zeros(self.n_features_in_, dtype=np.bool_)
         mask[self.selected_features_] = True
         return mask
-
-
-def check_eval_table(estimator: BaseGTGBM, X: Any, k: int) -> AnyTable:
-    """Validate the table of the k-th eval set against the training table."""
-    try:
-        table = as_table(validate_data(estimator, X, **INPUT, reset=False))
-    except ValueError as error:
-        raise ValueError(f"eval_set[{k}]: {error}") from error
-    return table

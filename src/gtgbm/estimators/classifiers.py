@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
 from gtgbm.arrays import F64
 from gtgbm.callbacks import AnyCallback
 from gtgbm.estimators import parameters as check
-from gtgbm.estimators.base import INPUT, BaseGTGBM
+from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.compact import CompactClassifier
 from gtgbm.estimators.documentation import documented
 from gtgbm.estimators.outcomes import decisions, labels, probabilities
 from gtgbm.estimators.rows import Rows, checked_weight, listed, with_weight
+from gtgbm.estimators.tables import read_training
 from gtgbm.losses.base import Loss
 from gtgbm.losses.classic import LogLoss, MultinomialLoss, SquaredError
 from gtgbm.losses.pointwise import NOT_OF_CLASSES, Pointwise
@@ -62,7 +63,7 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         self
         """
         anew = self._begins_anew()
-        X, y = validate_data(self, X, y, **INPUT, ensure_min_samples=2, reset=anew)
+        X, y = read_training(self, X, y, anew=anew)
         check_classification_targets(y)
         weight = checked_weight(sample_weight, X.shape[0])
         weight, X, y = with_weight(weight, X, y)
@@ -70,7 +71,7 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         if anew:
             self.classes_ = np.unique(y)
         codes = self._codes_of(y, "y")
-        loss = self._make_loss(self.classes_.shape[0])
+        loss = self._make_loss()
         validations = self._validation_rows(eval_set, eval_sample_weight, None, self._codes_of)
         self._fit(Rows(X, codes, weight), loss, validations, listed(callbacks))
         return self
@@ -124,7 +125,8 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         """
         return CompactClassifier(*self._compact_parts(), self._fitted_loss, self.classes_.copy())
 
-    def _make_loss(self, n_classes: int) -> Loss:
+    def _make_loss(self) -> Loss:
+        n_classes = self.classes_.shape[0]
         if n_classes < 2:
             raise ValueError(
                 f"y has one class only ({self.classes_[0]}): a classifier needs at least two classes"
@@ -198,6 +200,7 @@ class GTGBMClassifier(_Classifier):
         init: str = "best",
         max_bins: int = 255,
         categorical_features: Any = None,
+        categorical: str = "category",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -232,6 +235,7 @@ class AGBMClassifier(_Classifier):
         init: str = "best",
         max_bins: int = 255,
         categorical_features: Any = None,
+        categorical: str = "category",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -268,6 +272,7 @@ class GBFSClassifier(_Classifier):
         init: str = "best",
         max_bins: int = 255,
         categorical_features: Any = None,
+        categorical: str = "category",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,

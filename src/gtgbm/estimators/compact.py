@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from gtgbm.arrays import F64, I64
+from gtgbm.data.frames import FrameSchema, as_frame, listed
 from gtgbm.data.input import as_table
 from gtgbm.estimators.outcomes import decisions, labels, probabilities
 from gtgbm.estimators.threads import pool_for_rows
 from gtgbm.forest import Forest
 from gtgbm.losses.base import Loss
-
-_SHOWN = 10
-"""Columns named in an error message."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,12 +25,10 @@ class _CompactModel:
     _forest: Forest
     _n_jobs: int | None
     features_: I64
-    feature_names_: NDArray[Any] | None
+    _schema: FrameSchema | None
 
     def __post_init__(self) -> None:
         self.features_.flags.writeable = False
-        if self.feature_names_ is not None:
-            self.feature_names_.flags.writeable = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
@@ -61,17 +57,26 @@ class _CompactModel:
             table = as_table(table)
         return self._forest.scores(table, pool_for_rows(self._n_jobs, table.shape[0])), is_row
 
+    @property
+    def feature_names_(self) -> NDArray[Any] | None:
+        """Names of the columns the model takes, if the training table had any."""
+        if self._schema is None or not self._schema.is_named:
+            return None
+        return np.array([column.name for column in self._schema.columns], dtype=object)
+
     def _to_numbers(self, X: Any) -> Any:
         """Pick the columns of a dataframe (or the entries of one of its rows) by name; make an array."""
-        if self.feature_names_ is not None:
-            names = self.feature_names_.tolist()
-            if hasattr(X, "columns"):
-                absent = [name for name in names if name not in X.columns]
-                if absent:
-                    raise ValueError(f"X has no columns {_listed(absent)}; {self._expected()} are needed")
-                X = X[names]
-            elif hasattr(X, "keys") and set(names) <= set(X.keys()):
-                X = X[names]
+        schema = self._schema
+        if schema is not None:
+            found = as_frame(X)
+            if found is not None:
+                return schema.table(found[0])
+            if schema.is_named and hasattr(X, "keys"):
+                return schema.row(X)
+            if schema.categorical:
+                raise ValueError(
+                    f"X must be a dataframe or a row of one by name: {self._expected()} are needed"
+                )
         return check_array(
             X,
             accept_sparse=("csr", "csc"),
@@ -84,8 +89,8 @@ class _CompactModel:
 
     def _expected(self) -> str:
         if self.feature_names_ is not None:
-            return f"{self.n_features_in_} columns ({_listed(self.feature_names_.tolist())})"
-        return f"{self.n_features_in_} columns ({_listed(self.features_.tolist())} of the training table)"
+            return f"{self.n_features_in_} columns ({listed(self.feature_names_.tolist())})"
+        return f"{self.n_features_in_} columns ({listed(self.features_.tolist())} of the training table)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -195,7 +200,3 @@ class CompactClassifier(_CompactModel):
         scores, is_row = self._scores(X)
         predicted = labels(decisions(scores, self._loss), self.classes_)
         return predicted[0] if is_row else predicted
-
-
-def _listed(names: list[Any]) -> str:
-    return ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")

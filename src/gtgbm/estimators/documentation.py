@@ -80,7 +80,14 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
     "categorical_features": (
         "sequence of int, bool or str, or None",
         "",
-        "Columns (indices, a mask, or names) that hold categories, each of which is a feature of its own.",
+        "Columns (indices, a mask, or names) that hold categories, besides a dataframe's columns of text and "
+        "categories.",
+    ),
+    "categorical": (
+        "{'category', 'column'}",
+        "",
+        "What is bought of a categorical column: 'category': each category is a feature of its own; "
+        "'column': the column is one feature, with its 254 most frequent categories.",
     ),
     "random_state": ("int, RandomState or None", "", "Seed of everything random."),
     "n_jobs": (
@@ -141,7 +148,10 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
 ATTRIBUTES: dict[str, tuple[str, str]] = {
     "selected_features_": ("ndarray of int64", "Columns used, in the order they were bought."),
     "n_selected_features_": ("int", "Features bought: columns of numbers, and categories."),
-    "selected_categories_": ("dict", "Categories bought of each categorical column, in order."),
+    "selected_categories_": (
+        "dict",
+        "Categories bought of each categorical column, in order; NaN: missing values.",
+    ),
     "feature_importances_": (
         "ndarray of float64, shape (d,)",
         "Share of each feature in the gain of all splits.",

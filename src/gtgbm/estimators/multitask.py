@@ -17,11 +17,12 @@ from gtgbm.arrays import F64
 from gtgbm.callbacks import AnyCallback
 from gtgbm.data.input import as_table, check_rows
 from gtgbm.estimators import parameters as check
-from gtgbm.estimators.base import INPUT, BaseGTGBM, check_eval_table
+from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.documentation import documented
 from gtgbm.estimators.outcomes import decisions, probabilities
 from gtgbm.estimators.regressors import LOSSES, numbers
 from gtgbm.estimators.rows import Rows, checked_weight, listed, pairs_of
+from gtgbm.estimators.tables import INPUT, read_eval_table
 from gtgbm.estimators.task_rows import TaskRows, as_one_task, check_tasks, per_task, task_rows, with_task
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.evaluation import Validation
@@ -46,6 +47,7 @@ class _Multitask(BaseGTGBM):
     # What BaseGTGBM reads, and tasks have in other forms or not at all.
     penalty = 0.0
     categorical_features = None
+    categorical = "category"
     warm_start = False
     _looks_seldom = True
 
@@ -203,7 +205,7 @@ class _Multitask(BaseGTGBM):
         if len(pairs) != 1:
             raise ValueError(f"eval_set holds {len(pairs)} pairs: give one, (X, y), with eval_task")
         ((X, y),) = pairs
-        table = check_eval_table(self, X, 0)
+        table = read_eval_table(self, X, 0)
         table = table.tocsr() if issparse(table) else table
         labels = task_rows(y, eval_task, table.shape[0], "eval_set: y", "eval_task")
         unknown = [name for name in labels.names if name not in self.tasks_]

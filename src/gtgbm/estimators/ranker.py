@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, column_or_1d
 
 from gtgbm.arrays import F64, I64
 from gtgbm.callbacks import AnyCallback
 from gtgbm.estimators import parameters as check
-from gtgbm.estimators.base import INPUT, BaseGTGBM
+from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.compact import CompactRegressor
 from gtgbm.estimators.documentation import documented
 from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, listed, weight_of_queries, with_weight
+from gtgbm.estimators.tables import read_training
 from gtgbm.losses.base import Loss
 from gtgbm.losses.ranking import RankingLoss
 from gtgbm.metrics import METRICS, TargetKind
@@ -51,6 +52,7 @@ class GTGBMRanker(BaseGTGBM):
         init: str = "best",
         max_bins: int = 255,
         categorical_features: Any = None,
+        categorical: str = "category",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -105,7 +107,7 @@ class GTGBMRanker(BaseGTGBM):
         self
         """
         anew = self._begins_anew()
-        X, y = validate_data(self, X, y, **INPUT, ensure_min_samples=2, y_numeric=True, reset=anew)
+        X, y = read_training(self, X, y, anew=anew, y_numeric=True)
         ids = checked_qid(qid, X.shape[0])
         weight = weight_of_queries(checked_weight(sample_weight, X.shape[0]), ids, "sample_weight")
         weight, X, y, ids = with_weight(weight, X, y, ids)

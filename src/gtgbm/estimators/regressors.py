@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_array, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, column_or_1d
 
 from gtgbm.arrays import F64
 from gtgbm.callbacks import AnyCallback
 from gtgbm.estimators import parameters as check
-from gtgbm.estimators.base import INPUT, BaseGTGBM
+from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.compact import CompactRegressor
 from gtgbm.estimators.documentation import documented
 from gtgbm.estimators.rows import Rows, checked_weight, listed, with_weight
+from gtgbm.estimators.tables import read_training
 from gtgbm.losses.base import Loss
 from gtgbm.losses.classic import SquaredError
 from gtgbm.losses.pointwise import AbsoluteError, Huber, Pointwise, Poisson, Quantile, Tweedie
@@ -40,6 +41,9 @@ LOSSES: dict[str, Loss] = {
 
 class _Regressor(RegressorMixin, BaseGTGBM):
     _kind_of_target: TargetKind = "numbers"
+
+    def _make_loss(self) -> Loss:
+        return check.loss("loss", self.loss, LOSSES)
 
     def fit(
         self,
@@ -74,8 +78,8 @@ class _Regressor(RegressorMixin, BaseGTGBM):
         self
         """
         anew = self._begins_anew()
-        X, y = validate_data(self, X, y, **INPUT, ensure_min_samples=2, y_numeric=True, reset=anew)
-        loss = check.loss("loss", self.loss, LOSSES)
+        X, y = read_training(self, X, y, anew=anew, y_numeric=True)
+        loss = self._make_loss()
         weight, X, y = with_weight(checked_weight(sample_weight, X.shape[0]), X, y)
         y = self._target(y, "y")
         if np.all(y == y[0]):
@@ -159,6 +163,7 @@ class GTGBMRegressor(_Regressor):
         init: str = "best",
         max_bins: int = 255,
         categorical_features: Any = None,
+        categorical: str = "category",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -192,6 +197,7 @@ class AGBMRegressor(_Regressor):
         init: str = "best",
         max_bins: int = 255,
         categorical_features: Any = None,
+        categorical: str = "category",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -227,6 +233,7 @@ class GBFSRegressor(_Regressor):
         init: str = "best",
         max_bins: int = 255,
         categorical_features: Any = None,
+        categorical: str = "category",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -1,0 +1,115 @@
+"""What users hand over as X and y: dataframes by name, everything else as scikit-learn checks it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d, validate_data
+
+from gtgbm.arrays import I64
+from gtgbm.data.frames import FrameSchema, as_frame, as_values, encode_frame, listed
+from gtgbm.data.input import AnyTable, as_table
+
+INPUT: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": "numeric", "ensure_all_finite": False}
+"""What scikit-learn's validation lets through: we take all of it."""
+
+
+def read_training(estimator: Any, X: Any, y: Any, *, anew: bool, y_numeric: bool = False) -> tuple[Any, Any]:
+    """Check a table to train on and its targets.
+
+    Sets ``n_features_in_``, ``feature_names_in_`` and what the columns of a dataframe hold, unless the fit
+    goes on with an earlier one; then the table must be of the same kind.
+    """
+    y = as_values(y)
+    if as_frame(X) is None:
+        if anew:
+            estimator._schema = None
+        _refuse_array(estimator, "X")
+        return tuple(
+            validate_data(estimator, X, y, **INPUT, ensure_min_samples=2, y_numeric=y_numeric, reset=anew)
+        )
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None: give fit(X, y)"
+        )
+    y = column_or_1d(y, warn=True)
+    if y_numeric and y.dtype.kind == "O":
+        y = y.astype(np.float64)
+    assert_all_finite(y, input_name="y")
+    table = read_table(estimator, X, anew=anew)
+    check_consistent_length(table, y)
+    return table, y
+
+
+def read_table(estimator: Any, X: Any, *, anew: bool, what: str = "X") -> Any:
+    """Check a table and return it as an array or a sparse matrix of numbers."""
+    found = as_frame(X, what)
+    if found is None:
+        if anew:
+            estimator._schema = None
+        _refuse_array(estimator, what)
+        return validate_data(estimator, X, **INPUT, ensure_min_samples=2 if anew else 1, reset=anew)
+    frame, is_named = found
+    if not anew:
+        if estimator._schema is None:
+            return validate_data(estimator, X, **INPUT, reset=False)
+        return estimator._schema.table(frame, what)
+    table, schema = encode_frame(frame, is_named, what)
+    if table.shape[0] < 2:
+        raise ValueError(f"{what} has 1 sample, a minimum of 2 is required")
+    keep_schema(estimator, schema)
+    return table
+
+
+def keep_schema(estimator: Any, schema: FrameSchema) -> None:
+    """Remember the columns of a dataframe."""
+    estimator._schema, estimator.n_features_in_ = schema, len(schema.columns)
+    if schema.is_named:
+        estimator.feature_names_in_ = np.array([column.name for column in schema.columns], dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def read_eval_table(estimator: Any, X: Any, k: int) -> AnyTable:
+    """Check the table of the k-th eval set against the training table."""
+    try:
+        return as_table(read_table(estimator, X, anew=False))
+    except ValueError as error:
+        raise ValueError(f"eval_set[{k}]: {error}") from error
+
+
+def read_columns(estimator: Any, X: Any, columns: I64) -> tuple[AnyTable, I64]:
+    """Check a table to predict for, and return it with the places of some columns in it.
+
+    Of a dataframe only those columns need be there.
+    """
+    schema: FrameSchema | None = estimator._schema
+    found = None if schema is None or isinstance(X, np.ndarray) else as_frame(X)
+    if schema is None or found is None or not schema.is_named:
+        table = read_table(estimator, X, anew=False)
+        return (as_table(table) if isinstance(table, np.ndarray) else table), columns
+    table = schema.at(columns.tolist()).table(found[0])
+    return as_table(table), np.arange(columns.shape[0])
+
+
+def selected_of(X: Any, names: NDArray[Any]) -> Any:
+    """Take columns of a dataframe by name; None if X is no dataframe with names."""
+    found = as_frame(X)
+    if found is None or not found[1]:
+        return None
+    absent = [name for name in names if name not in set(found[0].columns)]
+    if absent:
+        raise ValueError(f"X has no columns {listed(absent)}, which were selected")
+    return found[0].select(names.tolist()).to_native()
+
+
+def _refuse_array(estimator: Any, what: str) -> None:
+    schema: FrameSchema | None = estimator._schema
+    if schema is not None and schema.categorical:
+        names = [schema.columns[k].name for k in schema.categorical]
+        raise ValueError(
+            f"{what} is no dataframe, but the model was trained on one with columns of text or categories "
+            f"({listed(names)}): give a dataframe"
+        )

@@ -1,0 +1,1 @@
+"""Model files: readable JSON, exact floats, checked in full when read."""

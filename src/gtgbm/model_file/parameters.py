@@ -1,0 +1,62 @@
+"""Parameters of estimators as plain values of JSON, and back."""
+
+from __future__ import annotations
+
+import dataclasses
+import numbers
+from typing import Any
+
+import numpy as np
+
+from gtgbm import losses
+from gtgbm.losses import LossFunction
+from gtgbm.model_file.layout import ModelFileError
+
+_FORGOTTEN = ("random_state", "eval_metric")
+"""Parameters that matter only while training: objects that cannot be written become None."""
+_LOSSES: dict[str, type[LossFunction]] = {
+    name: getattr(losses, name) for name in ("AbsoluteError", "Huber", "Poisson", "Quantile", "Tweedie")
+}
+
+
+def as_plain(name: str, value: Any) -> Any:
+    """Return a parameter as JSON has it: dicts as pairs, losses by name."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, np.generic):
+        return as_plain(name, value.item())
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, float) and np.isfinite(value):
+        return value
+    if isinstance(value, list | tuple | np.ndarray):
+        return [as_plain(name, one) for one in value]
+    if isinstance(value, dict):
+        return {"pairs": [[as_plain(name, key), as_plain(name, one)] for key, one in value.items()]}
+    if type(value) in _LOSSES.values():
+        fields = dataclasses.asdict(value)
+        return {"loss": type(value).__name__, "settings": fields}
+    if name in _FORGOTTEN:
+        return None
+    raise ValueError(
+        f"{name}={value!r} cannot be written to a model file, which holds plain values and gtgbm's own "
+        "losses: pickle the model instead"
+    )
+
+
+def from_plain(name: str, value: Any) -> Any:
+    """Undo `as_plain`."""
+    if isinstance(value, list):
+        return [from_plain(name, one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {"pairs"} and isinstance(value["pairs"], list):
+        if not all(isinstance(pair, list) and len(pair) == 2 for pair in value["pairs"]):
+            raise ModelFileError(f"parameters.{name} holds something else than pairs")
+        return dict(value["pairs"])
+    if set(value) == {"loss", "settings"} and value["loss"] in _LOSSES:
+        try:
+            return _LOSSES[value["loss"]](**value["settings"])
+        except (TypeError, ValueError) as error:
+            raise ModelFileError(f"parameters.{name}: {error}") from error
+    raise ModelFileError(f"parameters.{name} is neither a plain value, nor pairs, nor a loss of gtgbm")

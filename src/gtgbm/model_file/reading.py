@@ -1,0 +1,246 @@
+"""From a model file to an estimator; nothing in the file is believed before it is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from gtgbm import estimators
+from gtgbm.boosting import HistoryEntry, Model
+from gtgbm.data.frames import FrameColumn, FrameSchema, Kind
+from gtgbm.estimators.tables import keep_schema
+from gtgbm.model_file.layout import (
+    FORMAT_VERSION,
+    BoughtLayout,
+    ClassesLayout,
+    Header,
+    ModelFileError,
+    ModelLayout,
+    PartLayout,
+    TreeLayout,
+)
+from gtgbm.model_file.parameters import from_plain
+from gtgbm.search_choice import SearchChoice
+from gtgbm.tree import Tree
+
+_DTYPES: dict[str, tuple[type, Any]] = {
+    "bool": (bool, np.bool_),
+    "int": (int, np.int64),
+    "float": (float, np.float64),
+    "str": (str, np.str_),
+}
+
+
+def load_model(path: str | PathLike[str]) -> Any:
+    """Read a model that `save_model` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    estimator
+        Of the class that was saved. It predicts the same bits; a later ``fit`` begins anew.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a whole and sound model. Reading runs no code from the file.
+    """
+    content = Path(path).read_bytes()
+    try:
+        layout = _decode(content)
+        return _estimator(layout)
+    except ModelFileError as error:
+        raise ModelFileError(f"{Path(path)} is not a sound gtgbm model: {error}") from error
+
+
+def _decode(content: bytes) -> ModelLayout:
+    try:
+        header = msgspec.json.decode(content, type=Header)
+        if header.version > FORMAT_VERSION:
+            raise ModelFileError(
+                f"its format is {header.version}, this gtgbm reads up to {FORMAT_VERSION}: upgrade gtgbm"
+            )
+        return msgspec.json.decode(content, type=ModelLayout)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise ModelFileError(str(error)) from error
+
+
+def _estimator(layout: ModelLayout) -> Any:
+    estimator = _new_estimator(layout)
+    _check(
+        layout.feature_names is None or len(layout.feature_names) == layout.n_features,
+        f"it has {layout.n_features} features, but another number of names",
+    )
+    _check(len(layout.parts) == 1, "it has several parts, which only multitask models have")
+    part = layout.parts[0]
+    schema = _schema(layout, _labels(layout))
+    estimator.n_features_in_ = layout.n_features
+    if schema is not None:
+        keep_schema(estimator, schema)
+    elif layout.feature_names is not None:
+        raise ModelFileError("it has names of features, but no kinds")
+    if layout.classes is not None:
+        estimator.classes_ = _classes(layout.classes)
+    try:
+        loss = estimator._make_loss()
+        model = _model(part, schema, layout.n_features)
+        _check(model.start.shape[0] == loss.n_scores, "its start has another number of scores than its loss")
+        estimator._keep(model, loss, layout.n_features)
+    except ModelFileError:
+        raise
+    # What the arrays, the loss and the forest refuse.
+    except (ValueError, TypeError, OverflowError, AttributeError) as error:
+        raise ModelFileError(str(error)) from error
+    estimator.search_ = SearchChoice(part.search.name, part.search.reason)
+    estimator.timings_ = part.timings
+    return estimator
+
+
+def _new_estimator(layout: ModelLayout) -> Any:
+    known = {name for name in estimators.__all__ if hasattr(getattr(estimators, name), "fit")}
+    if layout.model not in known:
+        raise ModelFileError(f"model {layout.model!r} is unknown; known are {', '.join(sorted(known))}")
+    cls = getattr(estimators, layout.model)
+    expected = set(cls().get_params())
+    unknown = sorted(set(layout.parameters) - expected)
+    _check(not unknown, f"{layout.model} has no parameters {', '.join(map(repr, unknown[:5]))}")
+    return cls(**{name: from_plain(name, value) for name, value in layout.parameters.items()})
+
+
+def _labels(layout: ModelLayout) -> dict[int, set[str]]:
+    """Categories of each column that some tree asks for."""
+    found: dict[int, set[str]] = {}
+    for part in layout.parts:
+        for tree in part.trees:
+            for node in tree.category:
+                n = min(len(tree.feature), len(tree.threshold))
+                _check(node < n, "a tree has a category beyond its end")
+                label = tree.threshold[node]
+                if isinstance(label, str):
+                    found.setdefault(tree.feature[node], set()).add(label)
+    for part in layout.parts:
+        for entry in part.history:
+            if isinstance(entry.category, str):
+                found.setdefault(entry.feature, set()).add(entry.category)
+    return found
+
+
+def _schema(layout: ModelLayout, labels: dict[int, set[str]]) -> FrameSchema | None:
+    if layout.kinds is None:
+        _check(not labels, "it has categories of text, but no kinds of columns")
+        return None
+    kinds: dict[int, Kind] = {k: layout.kinds.get(str(k), "number") for k in range(layout.n_features)}
+    _check(
+        set(layout.kinds) <= {str(k) for k in kinds} and all(kinds.get(k) == "category" for k in labels),
+        "its kinds of columns do not match its columns and trees",
+    )
+    names = layout.feature_names or [str(k) for k in range(layout.n_features)]
+    _check(len(set(names)) == len(names), "it has the same name for several features")
+    columns = (FrameColumn(name, kinds[k], tuple(sorted(labels.get(k, ())))) for k, name in enumerate(names))
+    return FrameSchema(tuple(columns), layout.feature_names is not None)
+
+
+def _classes(layout: ClassesLayout) -> NDArray[Any]:
+    kind, dtype = _DTYPES[layout.type]
+    labels = layout.labels
+    _check(all(type(label) is kind for label in labels), f"its classes are not all of type {layout.type}")
+    _check(len(set(labels)) == len(labels) > 1, "its classes are fewer than two, or not distinct")
+    return np.array(labels, dtype=dtype)
+
+
+def _model(part: PartLayout, schema: FrameSchema | None, n_features: int) -> Model:
+    start = _array(part.start, np.float64)
+    _check(start.shape[0] > 0 and len(part.trees) % start.shape[0] == 0, "its trees and scores do not match")
+    return Model(
+        start,
+        [_tree(tree, schema, n_features) for tree in part.trees],
+        [tree.output for tree in part.trees],
+        [_entry(entry, schema, n_features) for entry in part.history],
+        [_float(value) for value in part.training_loss],
+        [{name: [_float(v) for v in values] for name, values in one.items()} for one in part.evaluations],
+        part.best_round,
+    )
+
+
+def _tree(layout: TreeLayout, schema: FrameSchema | None, n_features: int) -> Tree:
+    n = len(layout.feature)
+    arrays = (layout.threshold, layout.left, layout.value, layout.rows, layout.gain)
+    _check(n > 0 and all(len(one) == n for one in arrays), "the arrays of a tree differ in length")
+    _check(
+        all(node < n for nodes in (layout.category, layout.missing_left) for node in nodes),
+        "a tree names nodes that it does not have",
+    )
+    feature = _array(layout.feature, np.int32)
+    for asked in (int(feature.max()), int(feature.min())):
+        _check(-1 <= asked < n_features, f"a tree asks for feature {asked} of {n_features}")
+    categories = set(layout.category)
+    threshold = [
+        _code(schema, layout.feature[k], value) if k in categories else _number(value)
+        for k, value in enumerate(layout.threshold)
+    ]
+    return Tree(
+        feature=feature,
+        threshold=_array(threshold, np.float64),
+        is_category=_flags(layout.category, n),
+        missing_left=_flags(layout.missing_left, n),
+        left=_array(layout.left, np.int32),
+        value=_array(layout.value, np.float64),
+        n_rows=_array(layout.rows, np.int64),
+        gain=_array(layout.gain, np.float64),
+    )
+
+
+def _entry(layout: BoughtLayout, schema: FrameSchema | None, n_features: int) -> HistoryEntry:
+    _check(layout.feature < n_features, f"its history has feature {layout.feature} of {n_features}")
+    category: float | None = None
+    if layout.category is not msgspec.UNSET:
+        category = _code(schema, layout.feature, layout.category)
+    loss = _float(layout.training_loss)
+    return HistoryEntry(layout.tree, layout.feature, layout.gain, layout.price, loss, category)
+
+
+def _code(schema: FrameSchema | None, feature: int, label: float | str | None) -> float:
+    if label is None:
+        return float("nan")
+    if isinstance(label, str):
+        _check(schema is not None and 0 <= feature < len(schema.columns), "a category has no column")
+        assert schema is not None
+        return schema.code(feature, label)
+    is_coded = schema is not None and schema.columns[feature].kind == "category"
+    _check(not is_coded, f"a tree asks for the number {label} in a column of text")
+    return float(label)
+
+
+def _number(value: float | str | None) -> float:
+    if isinstance(value, str):
+        _check(value in ("inf", "-inf"), f"a tree has the threshold {value!r}")
+    _check(value is not None, "a tree lacks a threshold")
+    return float(value)  # type: ignore[arg-type]
+
+
+def _float(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
+def _array(values: Sequence[Any], dtype: Any) -> NDArray[Any]:
+    return np.array(values, dtype=dtype)
+
+
+def _flags(nodes: Sequence[int], n: int) -> NDArray[np.uint8]:
+    flags = np.zeros(n, dtype=np.uint8)
+    flags[np.array(nodes, dtype=np.int64)] = 1
+    return flags
+
+
+def _check(is_sound: bool, problem: str) -> None:
+    if not is_sound:
+        raise ModelFileError(problem)
