@@ -80,7 +80,20 @@ LAYERS: list[tuple[str, ...]] = [
     ),
     ("model_file.reading",),
     ("",),  # the package itself, which only passes on what users need
-    ("cli", "cli.demo", "demo_data"),
+    (
+        "__main__",
+        "cli",
+        "cli.compare",
+        "cli.demo",
+        "cli.errors",
+        "cli.files",
+        "cli.fit",
+        "cli.inspect",
+        "cli.loading",
+        "cli.output",
+        "cli.predict",
+        "demo_data",
+    ),
 ]
 """Modules of the package, lowest layer first."""
 
@@ -93,7 +106,8 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "typer": ("cli",),
     "pandas": ("data",),
     "narwhals": ("data",),
-    "msgspec": ("model_file",),
+    "msgspec": ("model_file", "cli"),
+    "pyarrow": ("cli",),
     "matplotlib": ("plots", "report"),
 }
 """Libraries that only some modules (or packages) may know."""

@@ -104,11 +104,8 @@ class FrameSchema:
         for k, column in enumerate(self.columns):
             series = frame[column.name]
             kind = kind_of(series)
-            if kind != column.kind and not series.is_null().all():
-                raise ValueError(
-                    f"{what}: column {column.name!r} holds {_KINDS[column.kind]} in the training table, but "
-                    f"{_KINDS[kind]} ({series.dtype}) here; convert it"
-                )
+            if not series.is_null().all():
+                _check_kind(column, kind, what)
             if column.kind == "category":
                 table[:, k] = codes_of(series, _Known(column.categories))
             else:
@@ -143,6 +140,14 @@ class FrameSchema:
         return frame if frame.columns == names else frame.select(names)
 
 
+@dataclass(frozen=True)
+class EncodedFrame:
+    """The rows of a dataframe as numbers already, shape (n, columns), and what its columns hold."""
+
+    table: Table
+    schema: FrameSchema
+
+
 class _Known(dict[str, float]):
     """Codes of the categories that training saw."""
 
@@ -169,14 +174,27 @@ class TableBuilder:
     columns : sequence of (name, kind)
     n_rows : int
         At most so many rows will come.
+    known : FrameSchema or None
+        Codes of categories as another table has them; None: of the categories that turn up.
     """
 
-    def __init__(self, columns: Sequence[tuple[str, Kind]], n_rows: int, dtype: Any, is_named: bool) -> None:
-        self._columns, self._is_named = columns, is_named
+    def __init__(
+        self,
+        columns: Sequence[tuple[str, Kind]],
+        n_rows: int,
+        dtype: Any,
+        is_named: bool,
+        known: FrameSchema | None = None,
+    ) -> None:
+        self._columns, self._is_named, self._known = columns, is_named, known
         # Column by column in memory: that is how columns are read. Pages not written to take no memory.
         self._table: Table = np.empty((n_rows, len(columns)), dtype=dtype, order="F")
         self._n_rows = 0
-        self._codes = [_Growing() for _ in columns]
+        self._codes: Sequence[dict[str, float]] = [_Growing() for _ in columns]
+        if known is not None:
+            for given, column in zip(columns, known.columns, strict=True):
+                _check_kind(column, given[1], "the table")
+            self._codes = [_Known(column.categories) for column in known.columns]
 
     def add(self, frame: nw.DataFrame[Any]) -> None:
         """Append rows."""
@@ -191,6 +209,8 @@ class TableBuilder:
     def finish(self) -> tuple[Table, FrameSchema]:
         """Return the table, whose codes are in the order of the categories, and what its columns are."""
         table = self._table[: self._n_rows]
+        if self._known is not None:
+            return table, self._known
         described = []
         for k, (name, kind) in enumerate(self._columns):
             categories = sorted(self._codes[k])
@@ -252,6 +272,14 @@ def as_values(values: Any) -> Any:
     if isinstance(series.dtype, nw.Categorical | nw.Enum) and not series.is_null().any():
         return np.array(series.to_list())
     return series.to_numpy()
+
+
+def _check_kind(column: FrameColumn, kind: Kind, what: str) -> None:
+    if kind != column.kind:
+        raise ValueError(
+            f"{what}: column {column.name!r} holds {_KINDS[column.kind]} in the training table, but "
+            f"{_KINDS[kind]} here; convert it"
+        )
 
 
 _KINDS = {"number": "numbers", "time": "times", "category": "categories"}

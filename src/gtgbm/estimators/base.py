@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -65,6 +66,8 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     _ranks = False
     # What the columns of the dataframe hold that the model was trained on.
     _schema: FrameSchema | None = None
+    # What a model file says of its origin.
+    _about: Mapping[str, str] = MappingProxyType({})
 
     @property
     def _kind_of_target(self) -> TargetKind:

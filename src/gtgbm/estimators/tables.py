@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d, validate_data
 
 from gtgbm.arrays import I64
-from gtgbm.data.frames import FrameSchema, as_frame, as_values, encode_frame, listed
+from gtgbm.data.frames import EncodedFrame, FrameSchema, as_frame, as_values, encode_frame, listed
 from gtgbm.data.input import AnyTable, as_table
 
 INPUT: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": "numeric", "ensure_all_finite": False}
@@ -23,7 +23,7 @@ def read_training(estimator: Any, X: Any, y: Any, *, anew: bool, y_numeric: bool
     goes on with an earlier one; then the table must be of the same kind.
     """
     y = as_values(y)
-    if as_frame(X) is None:
+    if not isinstance(X, EncodedFrame) and as_frame(X) is None:
         if anew:
             estimator._schema = None
         _refuse_array(estimator, "X")
@@ -45,6 +45,10 @@ def read_training(estimator: Any, X: Any, y: Any, *, anew: bool, y_numeric: bool
 
 def read_table(estimator: Any, X: Any, *, anew: bool, what: str = "X") -> Any:
     """Check a table and return it as an array or a sparse matrix of numbers."""
+    if isinstance(X, EncodedFrame):
+        if anew:
+            keep_schema(estimator, X.schema)
+        return X.table
     found = as_frame(X, what)
     if found is None:
         if anew:

@@ -97,6 +97,8 @@ class ModelLayout(msgspec.Struct, forbid_unknown_fields=True):
 
     Attributes
     ----------
+    about : dict
+        What the writer wanted readers to know, such as the name of the target.
     model : str
         Class of the estimator.
     parameters : dict
@@ -109,6 +111,7 @@ class ModelLayout(msgspec.Struct, forbid_unknown_fields=True):
     format: Literal["gtgbm"]
     version: Literal[1]
     written_by: str
+    about: dict[str, str]
     model: str
     parameters: dict[str, Any]
     n_features: Annotated[int, msgspec.Meta(ge=1, le=MAX_FEATURES)]

@@ -102,6 +102,7 @@ def _estimator(layout: ModelLayout) -> Any:
         raise ModelFileError(str(error)) from error
     estimator.search_ = SearchChoice(part.search.name, part.search.reason)
     estimator.timings_ = part.timings
+    estimator._about = layout.about
     return estimator
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from typing import Any
 
@@ -27,7 +27,7 @@ from gtgbm.tree import Tree
 _TYPES = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str"}
 
 
-def save_model(model: Any, path: str | PathLike[str]) -> None:
+def save_model(model: Any, path: str | PathLike[str], about: Mapping[str, str] | None = None) -> None:
     """Write a fitted model to a file.
 
     Parameters
@@ -37,19 +37,22 @@ def save_model(model: Any, path: str | PathLike[str]) -> None:
         predicts the same bits; training data is not.
     path : str or path
         JSON; written aside and then renamed, so that no half of a file is ever there.
+    about : mapping of str to str, optional
+        What the reader should know, such as the name of the target.
     """
     if not hasattr(model, "trees_"):
         raise ValueError(f"model={model!r} is no fitted model of gtgbm: call fit first")
-    write_aside(path, b"".join(_lines(_layout(model))))
+    write_aside(path, b"".join(_lines(_layout(model, model._about if about is None else about))))
 
 
-def _layout(model: Any) -> ModelLayout:
+def _layout(model: Any, about: Mapping[str, str]) -> ModelLayout:
     names = getattr(model, "feature_names_in_", None)
     schema: FrameSchema | None = model._schema
     return ModelLayout(
         format="gtgbm",
         version=FORMAT_VERSION,
         written_by=f"gtgbm {_library_version()}",
+        about=dict(about),
         model=type(model).__name__,
         parameters={name: as_plain(name, value) for name, value in model.get_params(deep=False).items()},
         n_features=model.n_features_in_,

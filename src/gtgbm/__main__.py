@@ -1,0 +1,5 @@
+"""``python -m gtgbm``: the command line."""
+
+from gtgbm.cli import app
+
+app(prog_name="gtgbm")

@@ -1,0 +1,125 @@
+"""``gtgbm compare``: our searches, and LightGBM's best columns retrained, at the same number of features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from gtgbm.cli.errors import UserError
+from gtgbm.cli.fit import FitOptions, fit_model, kind_of_task, make_model
+from gtgbm.cli.loading import Loaded, load
+from gtgbm.cli.output import print_json
+from gtgbm.data.frames import EncodedFrame
+from gtgbm.metrics import METRICS
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A method's result on rows that nothing was chosen on."""
+
+    method: str
+    features: int
+    metric: str
+    value: float
+    seconds: float
+
+
+def run_compare(options: FitOptions, test_fraction: float, console: Console) -> None:
+    """Train each method and print its features, its test metric and its time."""
+    loaded = load(
+        options.table, options.roles, console, exclude=options.exclude, categorical=options.categorical
+    )
+    kind = kind_of_task(options.kind, loaded.columns)
+    if "target" not in loaded.columns or kind == "ranking" or "task" in loaded.columns:
+        raise UserError("compare is for classification of two classes and regression: give --target")
+    if kind == "classification" and np.unique(loaded.columns["target"]).shape[0] != 2:
+        raise UserError("compare is for two classes")
+    train, test = loaded.split(test_fraction, seed=int(options.parameters.get("random_state") or 0))
+    found = []
+    for method, run in _methods(kind, options.parameters).items():
+        begin = perf_counter()
+        n_features, predict = run(train)
+        seconds = perf_counter() - begin
+        metric = METRICS["auc" if kind == "classification" else "rmse"]
+        y = _numbers(test.columns["target"])
+        found.append(Compared(method, n_features, metric.name, float(metric(y, predict(test))), seconds))
+    if options.as_json:
+        print_json({"rows": train.n_rows, "test_rows": test.n_rows, "methods": [vars(one) for one in found]})
+        return
+    table = Table(title=f"{train.n_rows:,} rows to train on, {test.n_rows:,} to test")
+    for heading in ("method", "features", f"test {found[0].metric}", "seconds"):
+        table.add_column(heading, justify="left" if heading == "method" else "right")
+    for one in found:
+        table.add_row(one.method, str(one.features), f"{one.value:.4f}", f"{one.seconds:.2f}")
+    Console().print(table)
+
+
+Run = Callable[[Loaded], tuple[int, Callable[[Loaded], Any]]]
+
+
+def _methods(kind: str, parameters: dict[str, Any]) -> dict[str, Run]:
+    def ours(search: str) -> Run:
+        def run(train: Loaded) -> tuple[int, Callable[[Loaded], Any]]:
+            model = make_model(kind, train.columns, {**parameters, "search": search})
+            fit_model(model, train, None, [])
+
+            def predict(test: Loaded) -> Any:
+                return (
+                    model.predict_proba(test.X)[:, 1] if kind == "classification" else model.predict(test.X)
+                )
+
+            return int(model.n_selected_features_), predict
+
+        return run
+
+    found = {"gtgbm, group testing": ours("group-testing"), "gtgbm, all features": ours("exhaustive")}
+    try:
+        import lightgbm  # noqa: F401
+    except ImportError:
+        return found
+    return found | {"LightGBM, best columns retrained": _lightgbm(kind, parameters)}
+
+
+def _lightgbm(kind: str, parameters: dict[str, Any]) -> Run:
+    """Train LightGBM on everything, keep the columns of most gain, train again."""
+    import lightgbm
+
+    def run(train: Loaded) -> tuple[int, Callable[[Loaded], Any]]:
+        X, y = _table(train), _numbers(train.columns["target"])
+        categorical = train.X.schema.categorical if isinstance(train.X, EncodedFrame) else []
+        settings = {
+            "objective": "binary" if kind == "classification" else "regression",
+            "verbosity": -1,
+            "learning_rate": parameters.get("learning_rate") or 0.1,
+            "seed": parameters.get("random_state") or 0,
+        }
+        rounds, most = parameters.get("n_estimators") or 100, parameters.get("n_features_to_select")
+
+        def train_on(columns: Any) -> Any:
+            places = [k for k, column in enumerate(columns.tolist()) if column in categorical]
+            data = lightgbm.Dataset(X[:, columns], y, categorical_feature=places, params={"verbosity": -1})
+            return lightgbm.train(settings, data, rounds)
+
+        everything = np.arange(X.shape[1])
+        gain = train_on(everything).feature_importance("gain")
+        kept = np.argsort(-gain, kind="stable")[: most or X.shape[1]]
+        booster = train_on(kept)
+        return len(kept), lambda test: booster.predict(_table(test)[:, kept])
+
+    return run
+
+
+def _table(loaded: Loaded) -> Any:
+    return loaded.X.table if isinstance(loaded.X, EncodedFrame) else loaded.X
+
+
+def _numbers(target: Any) -> Any:
+    if target.dtype.kind in "fiu" and np.unique(target).shape[0] != 2:
+        return target
+    return (target == np.unique(target)[-1]).astype(np.float64)

@@ -1,0 +1,261 @@
+"""Table files as batches of rows: CSV (plain or gzip), Parquet, Feather."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, cast
+
+from gtgbm.cli.errors import UserError
+
+Report = Callable[[float], None]
+"""Told of the share of a file that was read so far."""
+
+_BLOCK = 16 << 20
+"""Bytes read at a time."""
+_MOST_RESTARTS = 50
+"""Columns of a CSV that may turn out to be text after a first block of numbers."""
+_SEPARATORS = ",;\t|"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to read of a file.
+
+    Attributes
+    ----------
+    columns : sequence of str
+    text : sequence of str
+        Columns that are text, whatever they look like.
+    exact : sequence of str
+        Columns whose whole numbers stay whole.
+    """
+
+    columns: Sequence[str]
+    text: Sequence[str] = ()
+    exact: Sequence[str] = ()
+
+
+class TableFile(Protocol):
+    """A file that holds a table."""
+
+    names: list[str]
+
+    def most_rows(self, report: Report) -> int:
+        """Count rows, or more than there are."""
+        ...
+
+    def batches(self, wanted: Wanted, report: Report) -> Iterator[Any]:
+        """Yield Arrow tables; None says that all before was of the wrong type, and that it comes again."""
+        ...
+
+
+def open_table(path: Path) -> TableFile:
+    """Open a table by its suffix."""
+    pa = _arrow()
+    if not path.is_file():
+        raise UserError(f"{path} is not a file: check the path")
+    suffix = path.suffixes[-2] if path.suffix == ".gz" and len(path.suffixes) > 1 else path.suffix
+    makers: dict[str, type[Any]] = {
+        ".csv": _Csv,
+        ".tsv": _Csv,
+        ".txt": _Csv,
+        ".parquet": _Parquet,
+        ".pq": _Parquet,
+        ".feather": _Feather,
+        ".arrow": _Feather,
+    }
+    maker = makers.get(suffix.lower())
+    if maker is None or (path.suffix == ".gz" and maker is not _Csv):
+        known = ", ".join(makers)
+        raise UserError(
+            f"{path} has a suffix that is not known; known are {known}, .csv.gz, .libsvm and .svm"
+        )
+    try:
+        table = cast(TableFile, maker(path))
+    except (pa.ArrowException, EOFError, gzip.BadGzipFile) as error:
+        raise UserError(f"{path} cannot be read: {error}") from error
+    twice = {name for name in table.names if table.names.count(name) > 1} if len(table.names) < 10_000 else ()
+    if twice:
+        raise UserError(
+            f"{path} has several columns of the same name: {', '.join(sorted(twice)[:5])}; rename them"
+        )
+    return table
+
+
+class _Csv:
+    """Text with a line of names; types are those of the first block, unless later values disagree."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with self._open(lambda _: None) as file:
+            header = file.readline()
+        try:
+            text = header.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise UserError(f"{path} is not UTF-8 text: convert it ({error})") from error
+        if not text.strip():
+            raise UserError(f"{path} has no line of column names")
+        self._separator = max(_SEPARATORS, key=text.count)
+        self._types: dict[str, Any] = {}
+        self.names = list(self._reader(lambda _: None, None).schema.names)
+
+    def most_rows(self, report: Report) -> int:
+        """Count lines; a quoted text may have several."""
+        lines = 0
+        with self._open(report) as file:
+            while block := file.read(_BLOCK):
+                lines += block.count(b"\n")
+        return lines + 1
+
+    def batches(self, wanted: Wanted, report: Report) -> Iterator[Any]:
+        """Yield Arrow tables; once a column turns out to be something else, all is read again."""
+        pa = _arrow()
+        self._types |= {name: pa.string() for name in wanted.text}
+        first = self._reader(report, wanted.columns)
+        for field in first.schema:
+            if pa.types.is_binary(field.type):
+                raise UserError(f"{self._path}: column {field.name!r} is not UTF-8 text: convert the file")
+            kind = field.type if field.name in wanted.exact else _widest(field.type)
+            self._types.setdefault(field.name, kind)
+        for _ in range(_MOST_RESTARTS):
+            problem = ""
+            reader = self._reader(report, wanted.columns)
+            while not problem:
+                try:
+                    batch = reader.read_next_batch()
+                except StopIteration:  # noqa: PERF203
+                    return
+                except pa.ArrowInvalid as error:
+                    problem = str(error)
+                else:
+                    yield pa.table(batch)
+            self._widen(problem, wanted.columns)
+            yield None
+        raise UserError(
+            f"{self._path}: more than {_MOST_RESTARTS} columns begin with numbers and go on with text: name "
+            "them with --categorical, or leave them out with --exclude"
+        )
+
+    def _widen(self, message: str, columns: Sequence[str]) -> None:
+        """Make the column that an error is about fractions or text, or fail with the error."""
+        pa = _arrow()
+        _, found, rest = message.partition("In CSV column #")
+        number = rest.partition(":")[0]
+        if not found or "conversion error" not in message or not number.isdigit():
+            raise UserError(f"{self._path} cannot be read: {message}")
+        name = self.names[int(number)]
+        if name not in columns or self._types.get(name) == pa.string():
+            raise UserError(f"{self._path}, column {name!r}: {message}")
+        is_whole = pa.types.is_integer(self._types.get(name, pa.string()))
+        self._types[name] = pa.float64() if is_whole else pa.string()
+
+    def _reader(self, report: Report, columns: Sequence[str] | None) -> Any:
+        from pyarrow import csv
+
+        return csv.open_csv(
+            self._open(report),
+            read_options=csv.ReadOptions(block_size=_BLOCK),
+            parse_options=csv.ParseOptions(delimiter=self._separator, newlines_in_values=True),
+            convert_options=csv.ConvertOptions(
+                column_types=self._types,
+                include_columns=None if columns is None else list(columns),
+                strings_can_be_null=True,
+            ),
+        )
+
+    def _open(self, report: Report) -> BinaryIO:
+        counted = io.BufferedReader(_Counted(self._path, report), 1 << 20)
+        return cast(BinaryIO, gzip.open(counted)) if self._path.suffix == ".gz" else cast(BinaryIO, counted)
+
+
+class _Counted(io.RawIOBase):
+    """A file that tells how much of it was read."""
+
+    def __init__(self, path: Path, report: Report) -> None:
+        self._file = path.open("rb", buffering=0)
+        self._size, self._report = max(path.stat().st_size, 1), report
+        self._done = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._file.readinto(buffer) or 0
+        self._done += count
+        self._report(self._done / self._size)
+        return count
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class _Parquet:
+    def __init__(self, path: Path) -> None:
+        from pyarrow import parquet
+
+        self._file = parquet.ParquetFile(path)
+        self.names = list(self._file.schema_arrow.names)
+
+    def most_rows(self, report: Report) -> int:
+        """Return the number of rows, which the file knows."""
+        report(1.0)
+        return int(self._file.metadata.num_rows)
+
+    def batches(self, wanted: Wanted, report: Report) -> Iterator[Any]:
+        """Yield Arrow tables of a few megabytes."""
+        pa = _arrow()
+        done, total = 0, max(self._file.metadata.num_rows, 1)
+        rows = max(1, _BLOCK // (8 * max(len(wanted.columns), 1)))
+        for batch in self._file.iter_batches(batch_size=rows, columns=list(wanted.columns)):
+            done += batch.num_rows
+            report(done / total)
+            yield _as_text(pa.table(batch), wanted.text)
+
+
+class _Feather:
+    def __init__(self, path: Path) -> None:
+        from pyarrow import ipc, memory_map
+
+        self._file = ipc.open_file(memory_map(str(path)))
+        self.names = list(self._file.schema.names)
+
+    def most_rows(self, report: Report) -> int:
+        """Return the number of rows."""
+        report(1.0)
+        return sum(self._file.get_batch(k).num_rows for k in range(self._file.num_record_batches))
+
+    def batches(self, wanted: Wanted, report: Report) -> Iterator[Any]:
+        """Yield the file's own batches."""
+        pa = _arrow()
+        for k in range(self._file.num_record_batches):
+            yield _as_text(pa.table(self._file.get_batch(k)).select(list(wanted.columns)), wanted.text)
+            report((k + 1) / self._file.num_record_batches)
+
+
+def _as_text(table: Any, text: Sequence[str]) -> Any:
+    pa = _arrow()
+    for name in text:
+        place = table.schema.get_field_index(name)
+        if place >= 0 and not pa.types.is_dictionary(table.schema.types[place]):
+            table = table.set_column(place, name, table.column(place).cast(pa.string()))
+    return table
+
+
+def _widest(kind: Any) -> Any:
+    """Return the type of a column whose first block has one: whole numbers may go on with fractions."""
+    pa = _arrow()
+    return pa.float64() if pa.types.is_integer(kind) or pa.types.is_null(kind) else kind
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.csv
+    except ImportError as error:
+        raise UserError("reading tables needs pyarrow: pip install 'gtgbm[table]'") from error
+    return pyarrow
