@@ -14,8 +14,10 @@ from gtgbm.cli.errors import UserError
 Report = Callable[[float], None]
 """Told of the share of a file that was read so far."""
 
-_BLOCK = 16 << 20
-"""Bytes read at a time."""
+_BLOCK = 2 << 20
+"""Bytes read at a time: Arrow's allocator keeps many times as much."""
+_ROWS_PER_BLOCK = 32
+"""At least so many rows as long as the line of names fit in a block."""
 _MOST_RESTARTS = 50
 """Columns of a CSV that may turn out to be text after a first block of numbers."""
 _SEPARATORS = ",;\t|"
@@ -100,8 +102,10 @@ class _Csv:
         if not text.strip():
             raise UserError(f"{path} has no line of column names")
         self._separator = max(_SEPARATORS, key=text.count)
+        self._block = max(_BLOCK, _ROWS_PER_BLOCK * len(header))
         self._types: dict[str, Any] = {}
-        self.names = list(self._reader(lambda _: None, None).schema.names)
+        with self._reader(lambda _: None, None) as reader:
+            self.names = list(reader.schema.names)
 
     def most_rows(self, report: Report) -> int:
         """Count lines; a quoted text may have several."""
@@ -115,8 +119,9 @@ class _Csv:
         """Yield Arrow tables; once a column turns out to be something else, all is read again."""
         pa = _arrow()
         self._types |= {name: pa.string() for name in wanted.text}
-        first = self._reader(report, wanted.columns)
-        for field in first.schema:
+        with self._reader(report, wanted.columns) as reader:
+            first = reader.schema
+        for field in first:
             if pa.types.is_binary(field.type):
                 raise UserError(f"{self._path}: column {field.name!r} is not UTF-8 text: convert the file")
             kind = field.type if field.name in wanted.exact else _widest(field.type)
@@ -133,6 +138,7 @@ class _Csv:
                     problem = str(error)
                 else:
                     yield pa.table(batch)
+                    pa.default_memory_pool().release_unused()
             self._widen(problem, wanted.columns)
             yield None
         raise UserError(
@@ -158,7 +164,7 @@ class _Csv:
 
         return csv.open_csv(
             self._open(report),
-            read_options=csv.ReadOptions(block_size=_BLOCK),
+            read_options=csv.ReadOptions(block_size=self._block),
             parse_options=csv.ParseOptions(delimiter=self._separator, newlines_in_values=True),
             convert_options=csv.ConvertOptions(
                 column_types=self._types,

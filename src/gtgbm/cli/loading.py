@@ -143,7 +143,7 @@ def _load(
     wanted = Wanted([*names, *roles.named().values()], text, list(roles.named().values()))
     most_rows = file.most_rows(report)
     builder: TableBuilder | None = None
-    columns: dict[str, list[Any]] = {role: [] for role in roles.named()}
+    columns: dict[str, list[NDArray[Any]]] = {role: [] for role in roles.named()}
     for batch in file.batches(wanted, report):
         if batch is None:
             builder, columns = None, {role: [] for role in columns}
@@ -158,25 +158,23 @@ def _load(
             builder = TableBuilder(kinds, most_rows, np.float64, is_named=True, known=schema)
         builder.add(frame)
         for role, name in roles.named().items():
-            columns[role].append(batch.column(name))
+            columns[role].append(_values(path, name, batch.column(name)))
     if builder is None:
         raise UserError(f"{path} has no rows")
     table, found_schema = builder.finish()
     return Loaded(
         EncodedFrame(table, found_schema),
-        {role: _joined(path, roles.named()[role], parts) for role, parts in columns.items()},
+        {role: np.concatenate(parts) for role, parts in columns.items()},
     )
 
 
-def _joined(path: Path, name: str, parts: list[Any]) -> NDArray[Any]:
+def _values(path: Path, name: str, column: Any) -> NDArray[Any]:
     """Values of a column with a part of its own, none of which may be missing."""
-    arrays = []
-    for part in parts:
-        if part.null_count:
-            raise UserError(f"{path}: column {name!r} has missing values; leave these rows out")
-        arrays.append(np.asarray(as_values(part)))
-    joined = np.concatenate(arrays)
-    return joined.astype(np.str_) if joined.dtype.kind == "O" else joined
+    if column.null_count:
+        raise UserError(f"{path}: column {name!r} has missing values; leave these rows out")
+    # A copy: what Arrow allocated would keep all of its batch.
+    values = np.array(as_values(column))
+    return values.astype(np.str_) if values.dtype.kind == "O" else values
 
 
 def _load_libsvm(
