@@ -228,6 +228,7 @@ TREE = "parts.0.trees.0."
         ({"feature_names": ["a"] * 7}, "same name"),
         ({"classes.labels": [1, 1]}, "not distinct"),
         ({"classes.labels": ["a", 1]}, "not all of type"),
+        ({"classes.labels": [0, 2**63]}, "."),
         ({"parts": []}, "parts"),
         ({"parts.0.start": []}, "scores"),
         ({"parts.0.start": [0.0, 0.0]}, "scores"),

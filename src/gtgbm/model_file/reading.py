@@ -88,9 +88,9 @@ def _estimator(layout: ModelLayout) -> Any:
         keep_schema(estimator, schema)
     elif layout.feature_names is not None:
         raise ModelFileError("it has names of features, but no kinds")
-    if layout.classes is not None:
-        estimator.classes_ = _classes(layout.classes)
     try:
+        if layout.classes is not None:
+            estimator.classes_ = _classes(layout.classes)
         loss = estimator._make_loss()
         model = _model(part, schema, layout.n_features)
         _check(model.start.shape[0] == loss.n_scores, "its start has another number of scores than its loss")
