@@ -80,6 +80,8 @@ def open_table(path: Path) -> TableFile:
         table = cast(TableFile, maker(path))
     except (pa.ArrowException, EOFError, gzip.BadGzipFile) as error:
         raise UserError(f"{path} cannot be read: {error}") from error
+    if any("\0" in name for name in table.names):
+        raise UserError(f"{path} has a column name with a zero byte in it: is it a text file?")
     twice = {name for name in table.names if table.names.count(name) > 1} if len(table.names) < 10_000 else ()
     if twice:
         raise UserError(
