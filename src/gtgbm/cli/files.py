@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
@@ -94,8 +94,9 @@ class _Csv:
     """Text with a line of names; types are those of the first block, unless later values disagree."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        with self._open(lambda _: None) as file:
+        self._path, self._is_gzip = path, path.suffix == ".gz"
+        self._size = max(path.stat().st_size, 1)
+        with self._bytes() as (file, _):
             header = file.readline()
         try:
             text = header.decode("utf-8-sig")
@@ -106,22 +107,23 @@ class _Csv:
         self._separator = max(_SEPARATORS, key=text.count)
         self._block = max(_BLOCK, _ROWS_PER_BLOCK * len(header))
         self._types: dict[str, Any] = {}
-        with self._reader(lambda _: None, None) as reader:
+        with self._reader(None)[0] as reader:
             self.names = list(reader.schema.names)
 
     def most_rows(self, report: Report) -> int:
         """Count lines; a quoted text may have several."""
         lines = 0
-        with self._open(report) as file:
+        with self._bytes() as (file, raw):
             while block := file.read(_BLOCK):
                 lines += block.count(b"\n")
+                report(raw.tell() / self._size)
         return lines + 1
 
     def batches(self, wanted: Wanted, report: Report) -> Iterator[Any]:
         """Yield Arrow tables; once a column turns out to be something else, all is read again."""
         pa = _arrow()
         self._types |= {name: pa.string() for name in wanted.text}
-        with self._reader(report, wanted.columns) as reader:
+        with self._reader(wanted.columns)[0] as reader:
             first = reader.schema
         for field in first:
             if pa.types.is_binary(field.type):
@@ -129,24 +131,31 @@ class _Csv:
             kind = field.type if field.name in wanted.exact else _widest(field.type)
             self._types.setdefault(field.name, kind)
         for _ in range(_MOST_RESTARTS):
-            problem = ""
-            reader = self._reader(report, wanted.columns)
-            while not problem:
-                try:
-                    batch = reader.read_next_batch()
-                except StopIteration:  # noqa: PERF203
-                    return
-                except pa.ArrowInvalid as error:
-                    problem = str(error)
-                else:
-                    yield pa.table(batch)
-                    pa.default_memory_pool().release_unused()
+            problem = yield from self._attempt(wanted, report)
+            if problem is None:
+                return
             self._widen(problem, wanted.columns)
             yield None
         raise UserError(
             f"{self._path}: more than {_MOST_RESTARTS} columns begin with numbers and go on with text: name "
             "them with --categorical, or leave them out with --exclude"
         )
+
+    def _attempt(self, wanted: Wanted, report: Report) -> Generator[Any, None, str | None]:
+        """Yield tables up to the end, or up to a value that does not fit; returns what is wrong with it."""
+        pa = _arrow()
+        reader, raw = self._reader(wanted.columns)
+        with reader:
+            while True:
+                try:
+                    batch = reader.read_next_batch()
+                except StopIteration:
+                    return None
+                except pa.ArrowInvalid as error:
+                    return str(error)
+                yield pa.table(batch)
+                report(raw.tell() / self._size)
+                pa.default_memory_pool().release_unused()
 
     def _widen(self, message: str, columns: Sequence[str]) -> None:
         """Make the column that an error is about fractions or text, or fail with the error."""
@@ -161,11 +170,15 @@ class _Csv:
         is_whole = pa.types.is_integer(self._types.get(name, pa.string()))
         self._types[name] = pa.float64() if is_whole else pa.string()
 
-    def _reader(self, report: Report, columns: Sequence[str] | None) -> Any:
+    def _reader(self, columns: Sequence[str] | None) -> tuple[Any, Any]:
+        """Return a reader of batches, and the file that it reads from."""
         from pyarrow import csv
 
-        return csv.open_csv(
-            self._open(report),
+        # Arrow's own files: its threads may read ahead of Python, and outlive it.
+        pa = _arrow()
+        raw = pa.OSFile(str(self._path))
+        reader = csv.open_csv(
+            pa.CompressedInputStream(raw, "gzip") if self._is_gzip else raw,
             read_options=csv.ReadOptions(block_size=self._block),
             parse_options=csv.ParseOptions(delimiter=self._separator, newlines_in_values=True),
             convert_options=csv.ConvertOptions(
@@ -174,32 +187,13 @@ class _Csv:
                 strings_can_be_null=True,
             ),
         )
+        return reader, raw
 
-    def _open(self, report: Report) -> BinaryIO:
-        counted = io.BufferedReader(_Counted(self._path, report), 1 << 20)
-        return cast(BinaryIO, gzip.open(counted)) if self._path.suffix == ".gz" else cast(BinaryIO, counted)
-
-
-class _Counted(io.RawIOBase):
-    """A file that tells how much of it was read."""
-
-    def __init__(self, path: Path, report: Report) -> None:
-        self._file = path.open("rb", buffering=0)
-        self._size, self._report = max(path.stat().st_size, 1), report
-        self._done = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        count = self._file.readinto(buffer) or 0
-        self._done += count
-        self._report(self._done / self._size)
-        return count
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
+    @contextmanager
+    def _bytes(self) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+        """Open the text, and the file that it comes from."""
+        with self._path.open("rb") as raw:
+            yield (cast(BinaryIO, gzip.open(raw)) if self._is_gzip else raw), raw
 
 
 class _Parquet:
