@@ -193,7 +193,7 @@ class _Csv:
     def _bytes(self) -> Iterator[tuple[BinaryIO, BinaryIO]]:
         """Open the text, and the file that it comes from."""
         with self._path.open("rb") as raw:
-            yield (cast(BinaryIO, gzip.open(raw)) if self._is_gzip else raw), raw
+            yield (cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if self._is_gzip else raw), raw
 
 
 class _Parquet:
