@@ -33,6 +33,7 @@ LAYERS: list[tuple[str, ...]] = [
         "losses.pointwise",
         "losses.ranking",
         "metrics",
+        "correlations",
         "callbacks",
         "sampling",
         "reducer",
@@ -73,6 +74,20 @@ LAYERS: list[tuple[str, ...]] = [
         "estimators.parameters",
         "estimators.regressors",
         "estimators.threads",
+        "estimators.staged",
+        "estimators.held_out",
+        "estimators.selection_path",
+    ),
+    (
+        "plots",
+        "plots.correlation",
+        "plots.importance",
+        "plots.names",
+        "plots.selection_path",
+        "plots.style",
+        "plots.table",
+        "plots.tasks",
+        "plots.trees",
     ),
     ("",),  # the package itself, which only passes on what users need
     ("cli", "cli.demo", "demo_data"),
@@ -82,13 +97,14 @@ LAYERS: list[tuple[str, ...]] = [
 LAYER_OF = {module: number for number, layer in enumerate(LAYERS) for module in layer}
 
 ONLY_IN: dict[str, tuple[str, ...]] = {
-    "sklearn": ("estimators", "cli", "demo", "demo_data"),
+    "sklearn": ("estimators", "plots", "report", "cli", "demo", "demo_data"),
     "joblib": ("estimators",),
     "rich": ("progress", "cli"),
     "typer": ("cli",),
     "pandas": ("data",),
     "narwhals": ("data",),
     "matplotlib": ("plots", "report"),
+    "jinja2": ("report",),
 }
 """Libraries that only some modules (or packages) may know."""
 
