@@ -74,6 +74,7 @@ LAYERS: list[tuple[str, ...]] = [
         "estimators.parameters",
         "estimators.regressors",
         "estimators.threads",
+        "estimators.parts",
         "estimators.staged",
         "estimators.held_out",
         "estimators.selection_path",

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtgbm.arrays import F64
+from gtgbm.estimators.parts import is_multitask
 from gtgbm.estimators.regressors import numbers
 from gtgbm.estimators.rows import checked_qid
-from gtgbm.estimators.staged import is_multitask
 from gtgbm.estimators.task_rows import task_rows
 from gtgbm.metrics import Metric, TargetKind, metric_of
 

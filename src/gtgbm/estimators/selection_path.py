@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from gtgbm.arrays import F64, I64
 from gtgbm.boosting import HistoryEntry
 from gtgbm.estimators.held_out import HeldOut
-from gtgbm.estimators.staged import is_multitask, staged_predictions
+from gtgbm.estimators.parts import is_multitask
+from gtgbm.estimators.staged import staged_predictions
 from gtgbm.metrics import Metric
 
 _MOST_ROUNDS = 200

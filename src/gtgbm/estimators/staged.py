@@ -1,33 +1,23 @@
-"""What a fitted model would have predicted with its first rounds only."""
+"""What a fitted model predicts with its first rounds only, or with one column shuffled."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from scipy.sparse import issparse
 
-from gtgbm import _core
 from gtgbm.arrays import F64, I64
-from gtgbm.estimators.task_rows import task_rows
+from gtgbm.data.input import as_table
+from gtgbm.estimators.parts import Part, is_multitask, parts_of
 from gtgbm.forest import Forest
 
 
-class _Reader:
-    """Stands in for a forest to get the table it would read: tables then come in as for predictions."""
-
-    def __init__(self, n_scores: int) -> None:
-        self.n_scores = n_scores
-        self.table: Any = None
-        self.pool: _core.Pool | None = None
-
-    def scores(self, table: Any, pool: _core.Pool) -> F64:
-        """Keep what is to be read, and say nothing of it."""
-        self.table, self.pool = table, pool
-        return np.zeros((self.n_scores, table.shape[0]))
+def n_rounds_of(estimator: Any) -> int:
+    """Count the rounds of a fitted model, or of the task it trained longest."""
+    return max(estimator.n_iter_.values()) if is_multitask(estimator) else int(estimator.n_iter_)
 
 
 def staged_predictions(
@@ -48,71 +38,69 @@ def staged_predictions(
     Yields
     ------
     ndarray of float64, shape (n,), (n, classes) for more than two classes, (n, T) for targets by task
-        Probabilities of the second class, or of all classes; means; scores to rank by. After all rounds these
-        are the predictions of the model, bit for bit.
+        As ``Parts.prediction`` has it. After all rounds these are the predictions of the model, bit for bit.
     """
-    check_is_fitted(estimator, "trees_")
-    n_rounds = int(np.max(list(estimator.n_iter_.values()))) if is_multitask(estimator) else estimator.n_iter_
+    parts = parts_of(estimator, X, task)
+    n_rounds = n_rounds_of(estimator)
     wanted = list(range(1, n_rounds + 1)) if rounds is None else list(rounds)
     if any(b < a for a, b in pairwise([0, *wanted])) or (wanted and wanted[-1] > n_rounds):
         raise ValueError(
             f"rounds={wanted[:10]} must rise from 0 at least to {n_rounds}, the rounds of the model, at most"
         )
-    stages = _of_tasks if is_multitask(estimator) else _of_one
-    return stages(estimator, X, wanted, task)
+    stages = [_staged_scores(part, wanted) for part in parts.parts]
+    return (parts.prediction(scores) for scores in zip(*stages, strict=True))
 
 
-def is_multitask(estimator: Any) -> bool:
-    """Whether a fitted model is one of several tasks."""
-    return hasattr(estimator, "tasks_")
-
-
-def _of_one(estimator: Any, X: Any, rounds: list[int], task: Any) -> Iterator[F64]:
-    if task is not None:
-        raise ValueError("task is for multitask models; this one has no tasks: leave it out")
-    start: F64 = estimator._start
-    reader, looking = _Reader(start.shape[0]), copy.copy(estimator)
-    looking._forest = reader
-    looking._scores(X)
-    for scores in _staged_scores(estimator.trees_, estimator._outputs, start, reader, rounds):
-        yield estimator._fitted_loss.predict(scores)
-
-
-def _of_tasks(estimator: Any, X: Any, rounds: list[int], task: Any) -> Iterator[F64]:
-    readers, looking = {name: _Reader(1) for name in estimator.tasks_}, copy.copy(estimator)
-    looking._forests = readers
-    shape = looking._task_scores(X, task).shape
-    places: dict[Any, Any] = {name: (slice(None), k) for k, name in enumerate(estimator.tasks_)}
-    if task is not None:
-        found = task_rows(np.zeros(shape[0]), task, shape[0], "X", "task")
-        places = dict(zip(found.names, found.rows, strict=True))
-    stages = {
-        name: _staged_scores(
-            estimator.trees_[name],
-            [0] * len(estimator.trees_[name]),
-            estimator._forests[name].start,
-            readers[name],
-            [min(n, estimator.n_iter_[name]) for n in rounds],
-        )
-        for name in places
-    }
-    for _ in rounds:
-        scores = np.empty(shape)
-        for name, place in places.items():
-            scores[place] = next(stages[name])[0]
-        yield estimator._fitted_loss.predict(scores.reshape(1, -1)).reshape(shape)
-
-
-def _staged_scores(
-    trees: Any, outputs: Sequence[int], start: F64, reader: _Reader, rounds: Sequence[int]
-) -> Iterator[F64]:
-    """Scores (k, n) after each of some rounds, each an array of its own."""
-    assert reader.pool is not None
-    n_scores = start.shape[0]
-    scores = np.empty((n_scores, reader.table.shape[0]))
+def _staged_scores(part: Part, rounds: Sequence[int]) -> Iterator[F64]:
+    """Scores (k, m) after each of some rounds, each an array of its own."""
+    start = part.forest.start
+    n_scores, n_trees = start.shape[0], len(part.trees)
+    scores = np.empty((n_scores, part.table.shape[0]))
     scores[:] = start[:, None]
-    ends: I64 = np.array([0, *rounds], dtype=np.int64) * n_scores
+    ends: I64 = np.minimum(np.array([0, *rounds], dtype=np.int64) * n_scores, n_trees)
     for begin, end in pairwise(ends.tolist()):
         if end > begin:
-            Forest.of(trees[begin:end], outputs[begin:end], start).add_to(scores, reader.table, reader.pool)
+            grown = Forest.of(part.trees[begin:end], part.outputs[begin:end], start)
+            grown.add_to(scores, part.table, part.pool)
         yield scores.copy()
+
+
+def shuffled_predictions(
+    estimator: Any, X: Any, columns: Sequence[int], seed: int, *, task: Any = None
+) -> Iterator[F64]:
+    """Predict with one column at a time shuffled among the rows (those of a task, where there are tasks).
+
+    Parameters
+    ----------
+    columns : sequence of int
+    seed : int
+        Of the shuffling, which is the same for all columns.
+
+    Yields
+    ------
+    ndarray of float64
+        As ``staged_predictions``.
+    """
+    parts = parts_of(estimator, X, task)
+    rng = np.random.default_rng(seed)
+    orders = [rng.permutation(part.table.shape[0]) for part in parts.parts]
+    # Only the columns that trees read are copied, and put back after each turn.
+    tables = [_read_columns(part) for part in parts.parts]
+    forests = [part.forest.over(part.forest.columns) for part in parts.parts]
+    plain = [f.scores(t, p.pool) for f, t, p in zip(forests, tables, parts.parts, strict=True)]
+    for column in columns:
+        scores = list(plain)
+        for k, part in enumerate(parts.parts):
+            at = int(np.searchsorted(part.forest.columns, column))
+            if at < part.forest.columns.shape[0] and part.forest.columns[at] == column:
+                kept = tables[k][:, at].copy()
+                tables[k][:, at] = kept[orders[k]]
+                scores[k] = forests[k].scores(tables[k], part.pool)
+                tables[k][:, at] = kept
+        yield parts.prediction(scores)
+
+
+def _read_columns(part: Part) -> Any:
+    """Copy the columns that a forest reads, as a dense table."""
+    found = part.table[:, part.forest.columns]
+    return as_table(found.toarray() if issparse(found) else np.array(found))
