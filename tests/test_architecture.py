@@ -91,6 +91,18 @@ LAYERS: list[tuple[str, ...]] = [
         "plots.trees",
     ),
     ("",),  # the package itself, which only passes on what users need
+    (
+        "report",
+        "report.features",
+        "report.likeness",
+        "report.overview",
+        "report.quality",
+        "report.sample",
+        "report.smaller",
+        "report.svg",
+        "report.tasks",
+        "report.writing",
+    ),
     ("cli", "cli.demo", "demo_data"),
 ]
 """Modules of the package, lowest layer first."""

@@ -23,6 +23,10 @@ def absolute_correlations(a: F64, b: F64) -> F64:
         NaN where a column is constant over the rows they share.
     """
     (a, has_a), (b, has_b) = _centred(a), _centred(b)
+    if has_a.all() and has_b.all():
+        # All pairs have all rows: one product instead of six.
+        spread = np.sqrt((a * a).sum(axis=0))[:, None] * np.sqrt((b * b).sum(axis=0))
+        return np.minimum(np.abs(a.T @ b) / np.where(spread > 0, spread, np.nan), 1.0)
     count = has_a.T @ has_b
     sum_a, sum_b = a.T @ has_b, has_a.T @ b
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -44,5 +48,5 @@ def _centred(values: F64) -> tuple[F64, F64]:
     scaled = np.where(has, values, 0.0) / np.where(largest > 0, largest, 1.0)
     centred = np.where(has, scaled - scaled.sum(axis=0) / count, 0.0)
     deviation = np.sqrt((centred**2).sum(axis=0) / count)
-    # Less than that is left by rounding of a column that is constant.
-    return centred / np.where(deviation > 1e-12, deviation, 1.0), has.astype(np.float64)
+    # Less than that is what rounding leaves of a constant column.
+    return centred * (deviation > 1e-12) / np.maximum(deviation, 1e-12), has.astype(np.float64)

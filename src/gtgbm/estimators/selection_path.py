@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,6 +112,22 @@ def selection_path(
     SelectionPath
         Has every round at which something was bought, and others in between.
     """
+    if X is None and y is None:
+        return path_of(estimator)
+    if X is None or y is None:
+        raise ValueError("X and y belong together: give both, or neither")
+    rows = HeldOut.of(estimator, y, qid=qid, task=task)
+    return path_of(estimator, X, rows, rows.metric(metric), task)
+
+
+def path_of(
+    estimator: Any,
+    X: Any = None,
+    rows: HeldOut | None = None,
+    metric: Metric | None = None,
+    task: Any = None,
+) -> SelectionPath:
+    """Follow a fitted model, as ``selection_path``, over rows whose targets are numbers already."""
     bought = np.array([one.n_rounds for one in purchases(estimator)], dtype=np.int64)
     losses = _training_losses(estimator)
     n_rounds = losses.shape[0]
@@ -121,24 +136,11 @@ def selection_path(
     rounds = np.unique(np.concatenate([evenly, bought]))
     n_features = np.searchsorted(np.sort(bought), rounds, side="right")
     loss = np.concatenate([[np.nan], losses])[rounds]
-    if X is None or y is None:
-        if not (X is None and y is None):
-            raise ValueError("X and y belong together: give both, or neither")
+    if rows is None or metric is None:
         return SelectionPath(rounds, n_features, loss)
-    rows = HeldOut.of(estimator, y, qid=qid, task=task)
-    measure = rows.metric(metric)
-    return SelectionPath(
-        rounds, n_features, loss, measure, _measured(estimator, X, rows, measure, rounds, task)
-    )
-
-
-def _measured(
-    estimator: Any, X: Any, rows: HeldOut, metric: Metric, rounds: Sequence[int] | I64, task: Any
-) -> F64:
-    wanted = [int(n) for n in rounds]
-    return np.array(
-        [rows.measured(metric, one) for one in staged_predictions(estimator, X, wanted, task=task)]
-    )
+    stages = staged_predictions(estimator, X, rounds.tolist(), task=task)
+    values = np.array([rows.measured(metric, prediction) for prediction in stages])
+    return SelectionPath(rounds, n_features, loss, metric, values)
 
 
 def _training_losses(estimator: Any) -> F64:

@@ -135,5 +135,6 @@ class SelectionPathDisplay:
         # The line stands before the grey steps.
         ax.set_zorder(counts.get_zorder() + 1)
         ax.patch.set_visible(False)
+        ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set_xlabel("rounds of boosting")
         ax.margins(x=0.01)

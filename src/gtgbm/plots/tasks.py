@@ -22,6 +22,24 @@ def _check_multitask(estimator: Any) -> None:
         )
 
 
+def task_matrix(estimator: Any, names: Sequence[str], top: int = 40) -> tuple[F64, list[str], list[Any]]:
+    """Gather importances of features by tasks, NaN where a task does not own the feature.
+
+    Returns
+    -------
+    (ndarray of float64, shape (features, tasks), names of features, tasks)
+        At most `top` features, those that most tasks use first.
+    """
+    selected = estimator.selected_features_
+    matrix: F64 = np.full((selected.shape[0], len(estimator.tasks_)), np.nan)
+    for t, task in enumerate(estimator.tasks_):
+        owned = np.isin(selected, estimator.task_features_[task])
+        matrix[owned, t] = estimator.task_importances_[task][selected[owned]]
+    n_owners = np.count_nonzero(~np.isnan(matrix), axis=1)
+    order = np.lexsort((-np.nansum(matrix, axis=1), -n_owners))[:top]
+    return matrix[order], [names[j] for j in selected[order].tolist()], list(estimator.tasks_)
+
+
 class TaskMatrixDisplay:
     """Features by tasks: a cell is blank where the task does not use the feature, else darker for more.
 
@@ -57,14 +75,7 @@ class TaskMatrixDisplay:
         ax : matplotlib Axes, optional
         """
         _check_multitask(estimator)
-        all_names, selected = feature_names(estimator, names), estimator.selected_features_
-        matrix: F64 = np.full((selected.shape[0], len(estimator.tasks_)), np.nan)
-        for t, task in enumerate(estimator.tasks_):
-            owned = np.isin(selected, estimator.task_features_[task])
-            matrix[owned, t] = estimator.task_importances_[task][selected[owned]]
-        n_owners = np.count_nonzero(~np.isnan(matrix), axis=1)
-        order = np.lexsort((-np.nansum(matrix, axis=1), -n_owners))[:top]
-        return cls(matrix[order], [all_names[j] for j in selected[order]], estimator.tasks_).plot(ax)
+        return cls(*task_matrix(estimator, feature_names(estimator, names), top)).plot(ax)
 
     def plot(self, ax: Any = None) -> TaskMatrixDisplay:
         """Draw into `ax`, or a new figure; returns the display."""
@@ -144,6 +155,7 @@ class TaskCurvesDisplay:
             self._draw_mean()
         # Beside the lines: whatever their shape, it covers none of them.
         self.ax_.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        self.ax_.xaxis.get_major_locator().set_params(integer=True)
         self.ax_.set_xlabel("rounds of boosting")
         self.ax_.set_ylabel(self.label)
         plain_axes(self.ax_)
