@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -40,7 +39,6 @@ TASK = np.array(["a", "b", "c"])[np.arange(600) % 3]
 
 @pytest.fixture(autouse=True)
 def _closed_figures() -> Iterator[None]:
-    matplotlib.use("Agg")
     yield
     plt.close("all")
 

@@ -14,13 +14,15 @@ from gtgbm.estimators.staged import shuffled_predictions
 from gtgbm.plots.importance import ImportanceDisplay
 from gtgbm.plots.names import bought_name
 from gtgbm.plots.selection_path import SelectionPathDisplay
-from gtgbm.report.sample import Sample
+from gtgbm.report.sample import Sample, part_of
 from gtgbm.report.svg import Picture, picture
 
 _REPEATS = 3
 """Shuffles of each column."""
 _MOST_SHUFFLED = 100
 """Columns that are shuffled, the most important ones."""
+_SHUFFLED_ROWS = 4_000
+"""Rows in which they are."""
 _MOST_BARS = 40
 
 
@@ -41,12 +43,13 @@ class Feature:
 
 def what_each_adds(model: Any, sample: Sample, seed: int) -> dict[int, float]:
     """By how much the metric gets worse when a column is shuffled: mean over a few shuffles."""
+    rows = part_of(model, sample, _SHUFFLED_ROWS, seed)
     order = np.argsort(-model.feature_importances_, kind="stable")
     columns = [j for j in order[:_MOST_SHUFFLED].tolist() if model.feature_importances_[j] > 0]
     losses = [
         [
-            sample.gain_over(prediction)
-            for prediction in shuffled_predictions(model, sample.X, columns, seed + k, task=sample.task)
+            rows.gain_over(prediction)
+            for prediction in shuffled_predictions(model, rows.X, columns, seed + k, task=rows.task)
         ]
         for k in range(_REPEATS)
     ]
@@ -109,7 +112,8 @@ def adds_picture(adds: dict[int, float], names: Sequence[str], metric: str) -> P
     return picture(
         display.plot,
         f"{metric} lost when a column is shuffled",
-        f"How much worse {metric} gets when the values of the column are shuffled among the rows (mean of "
-        f"{_REPEATS} shuffles). Columns that can stand in for each other share what they add.",
+        f"How much worse {metric} gets when the values of a column are shuffled (mean of {_REPEATS} "
+        f"shuffles, {_SHUFFLED_ROWS:,} rows at most). Columns that can stand in for each other share what "
+        "they add.",
         size=(5.2, 0.9 + 0.24 * max(len(top), 2)),
     )

@@ -66,6 +66,8 @@ def likeness(model: Any, sample: Sample, seed: int) -> Likeness:
     rows = np.sort(np.random.default_rng(seed).choice(sample.n_rows, n_rows, replace=False))
     chosen = columns_of(sample.X, selected)[rows]
     targets, residuals = (one[rows] for one in _targets(sample))
+    others = np.hstack([chosen, targets, residuals])
+    ends = [chosen.shape[1], chosen.shape[1] + targets.shape[1]]
     found = Likeness(
         n_rows,
         selected,
@@ -84,11 +86,12 @@ def likeness(model: Any, sample: Sample, seed: int) -> Likeness:
         low = np.where(np.isnan(values), np.inf, values).min(axis=0)
         high = np.where(np.isnan(values), -np.inf, values).max(axis=0)
         found.is_constant[block] = low >= high
-        values = values[rows]
-        found.with_target[block] = _strongest(values, targets)
-        found.with_residual[block] = _strongest(values, residuals)
+        alike, with_target, with_residual = np.split(
+            np.nan_to_num(absolute_correlations(values[rows], others)), ends, axis=1
+        )
+        found.with_target[block] = with_target.max(axis=1)
+        found.with_residual[block] = with_residual.max(axis=1)
         if selected.shape[0]:
-            alike = np.nan_to_num(absolute_correlations(values, chosen))
             found.closest[block] = np.argmax(alike, axis=1)
             found.closeness[block] = alike.max(axis=1)
     return found
@@ -104,10 +107,6 @@ def _targets(sample: Sample) -> tuple[F64, F64]:
         prediction = np.full(y.shape, np.nan)
     y, prediction = (one[:, None] if one.ndim == 1 else one for one in (y, prediction))
     return y, y - prediction
-
-
-def _strongest(values: F64, targets: F64) -> F64:
-    return np.asarray(np.nan_to_num(absolute_correlations(values, targets)).max(axis=1, initial=0.0))
 
 
 @dataclass(frozen=True)

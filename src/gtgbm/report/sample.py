@@ -83,6 +83,22 @@ def draw_sample(
     return Sample(X, y, qid, task, rows, prediction, rows.metric(metric), n_given)
 
 
+def part_of(model: Any, sample: Sample, max_rows: int, seed: int) -> Sample:
+    """Draw fewer rows, for what takes long; the sample itself if it has no more."""
+    if sample.n_rows <= max_rows:
+        return sample
+    return draw_sample(
+        model,
+        sample.X,
+        sample.y,
+        metric=sample.metric.name,
+        qid=sample.qid,
+        task=sample.task,
+        max_rows=max_rows,
+        seed=seed,
+    )
+
+
 def _drawn(ids: Any, max_rows: int, rng: np.random.Generator) -> I64:
     """Rows of some ids, drawn at random until there are `max_rows` of them; at least one id."""
     _, number, size = np.unique(ids, return_inverse=True, return_counts=True)
