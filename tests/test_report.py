@@ -141,6 +141,17 @@ def test_every_kind_of_table_gives_the_same_report(tmp_path: Path) -> None:
             assert other.rows[section] == plain.rows[section]
 
 
+def test_columns_of_dataframes_go_by_name(tmp_path: Path) -> None:
+    frame = pd.DataFrame(X, columns=[f"column {j}" for j in range(12)])
+    model = GTGBMRegressor(n_estimators=5, random_state=0).fit(frame, SIGNAL)
+    plain = report_of(tmp_path, model, frame, SIGNAL)
+    other = report_of(tmp_path, model, frame.iloc[:, ::-1].assign(more="text"), SIGNAL)
+    for section in ("selected", "correlations", "quality"):
+        assert other.rows[section] == plain.rows[section]
+    with pytest.raises(ValueError, match="X lacks columns that the model was fitted on: column 3, column 7"):
+        report_of(tmp_path, model, frame.drop(columns=["column 3", "column 7"]), SIGNAL)
+
+
 NASTY = [
     "<script>alert(1)</script>",
     "</title></style></svg>",

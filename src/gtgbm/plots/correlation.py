@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from gtgbm.correlations import absolute_correlations
 from gtgbm.plots.names import feature_names, shown
 from gtgbm.plots.style import axes_of, heat_map
-from gtgbm.plots.table import check_columns, columns_of
+from gtgbm.plots.table import columns_of, table_of
 
 
 class CorrelationDisplay:
@@ -51,7 +51,7 @@ class CorrelationDisplay:
         ax : matplotlib Axes, optional
         """
         check_is_fitted(estimator, "trees_")
-        check_columns(estimator, X)
+        X = table_of(estimator, X)
         all_names, columns = feature_names(estimator, names), estimator.selected_features_[:top]
         values = columns_of(X, columns)
         return cls(absolute_correlations(values, values), [all_names[j] for j in columns]).plot(ax)

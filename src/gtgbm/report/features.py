@@ -24,6 +24,8 @@ _MOST_SHUFFLED = 100
 _SHUFFLED_ROWS = 4_000
 """Rows in which they are."""
 _MOST_BARS = 40
+_LEAST = 1e-9
+"""Smaller numbers are written as zero."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,16 @@ def feature_table(
         )
         for order, one in enumerate(bought, 1)
     ]
+
+
+def largest_values(table: Sequence[Feature]) -> dict[str, float]:
+    """Largest number of each column of the table, for bars and decimals."""
+    columns = ("gain", "price", "importance", "metric", "adds")
+    # Unlike max, fmax passes over NaN.
+    return {
+        name: float(np.fmax.reduce([abs(getattr(one, name)) for one in table], initial=_LEAST))
+        for name in columns
+    }
 
 
 def path_pictures(

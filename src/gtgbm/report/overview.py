@@ -24,12 +24,18 @@ _MOST_LINES = 12
 """Classes or tasks that are counted by name."""
 
 
-def number(value: Any) -> str:
-    """Write a number: with four decimals where these say something, else four digits; a dash for NaN."""
+def number(value: Any, largest: float | None = None) -> str:
+    """Write a number; a dash for NaN.
+
+    It gets four decimals where these say something, else four digits; or, in a column of numbers, as many
+    decimals as the `largest` of them needs for four digits.
+    """
     if value != value:
         return "–"
     if isinstance(value, int | np.integer):
         return f"{value:,}"
+    if largest is not None:
+        return f"{value:.{3 - int(np.clip(np.floor(np.log10(largest)), -7, 3))}f}"
     return f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 100 else f"{value:.4g}"
 
 

@@ -13,7 +13,7 @@ from gtgbm.estimators.held_out import HeldOut, kind_of
 from gtgbm.estimators.rows import checked_qid
 from gtgbm.estimators.staged import n_rounds_of, staged_predictions
 from gtgbm.metrics import Metric
-from gtgbm.plots.table import check_columns
+from gtgbm.plots.table import table_of
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,7 @@ def draw_sample(
     model: Any, X: Any, y: Any, *, metric: str | None, qid: Any, task: Any, max_rows: int, seed: int
 ) -> Sample:
     """Take all rows, or `max_rows` of them at random; of rankings, whole queries."""
-    if not hasattr(X, "shape"):
-        X = np.asarray(X)
-    check_columns(model, X)
+    X = table_of(model, X)
     if len(y) != X.shape[0]:
         raise ValueError(f"y has {len(y)} targets, X {X.shape[0]} rows: give one target per row")
     n_given = X.shape[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 import warnings
@@ -60,17 +61,18 @@ def picture(
         figure = Figure(figsize=size, layout="constrained")
         draw(figure.subplots())
         figure.savefig(out, format="svg")
-    return Picture(_inline(out.getvalue(), size), title, caption, size[0] > 6.0)
+    return Picture(_inline(out.getvalue(), title, size), title, caption, size[0] > 6.0)
 
 
-def _inline(svg: str, size: tuple[float, float]) -> str:
+def _inline(svg: str, title: str, size: tuple[float, float]) -> str:
     """Leave of an SVG file what belongs into a page."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     head, end, body = svg.partition(">")
     head = re.sub(r' (xmlns(:\w+)?|version|width|height)="[^"]*"', "", head)
     width = round(size[0] * 96)
-    head = head.replace("<svg", f'<svg role="img" style="max-width:{width}px"', 1)
+    label = html.escape(title)
+    head = head.replace("<svg", f'<svg role="img" aria-label="{label}" style="max-width:{width}px"', 1)
     body = re.sub(r'<g id="[^"]*"', "<g", body)
     # The attributes below are matplotlib's own; names of columns stand between tags, escaped.
     body = re.sub(r'(style="[^"]*?font: [\d.]+px )[^;"]*', r"\1var(--sans)", body)

@@ -20,8 +20,6 @@ from gtgbm.report.svg import DARK_COLOURS
 _SEED = 0
 """Of the rows that are drawn and the shuffles: the same model and rows give the same report."""
 
-_TINY = float(np.finfo(np.float64).tiny)
-
 
 def write_report(
     model: Any,
@@ -94,6 +92,7 @@ def _facts(model: Any, sample: Sample, names: Sequence[str], threshold: float) -
     bought, metric = purchases(model), sample.metric.name
     path = path_of(model, sample.X, sample.rows, sample.metric, sample.task)
     adds = features.what_each_adds(model, sample, _SEED)
+    table = features.feature_table(model, bought, names, path, adds)
     alike = likeness.likeness(model, sample, _SEED)
     classes = list(getattr(model, "classes_", ()))
     facts: dict[str, Any] = {
@@ -106,10 +105,8 @@ def _facts(model: Any, sample: Sample, names: Sequence[str], threshold: float) -
         "is_sampled": sample.n_rows < sample.n_given,
         "seconds": getattr(model, "timings_", {}).get("total", float("nan")),
         "data": overview.data_lines(sample, alike, classes),
-        "features": features.feature_table(model, bought, names, path, adds),
-        # Bars of the table are shares of these.
-        "largest_importance": max(float(model.feature_importances_.max(initial=0.0)), _TINY),
-        "largest_adds": max(0.0, *adds.values(), _TINY),
+        "features": table,
+        "largest": features.largest_values(table),
         "path_pictures": features.path_pictures(bought, names, path, metric),
         "adds_picture": features.adds_picture(adds, names, metric) if adds else None,
         "n_correlated_rows": alike.n_rows,
