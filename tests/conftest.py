@@ -2,6 +2,9 @@
 
 import os
 
+# Before matplotlib is imported: pictures are drawn in memory, also where there is a screen.
+os.environ["MPLBACKEND"] = "Agg"
+
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(

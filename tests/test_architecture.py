@@ -35,6 +35,7 @@ LAYERS: list[tuple[str, ...]] = [
         "losses.pointwise",
         "losses.ranking",
         "metrics",
+        "correlations",
         "callbacks",
         "sampling",
         "reducer",
@@ -77,9 +78,36 @@ LAYERS: list[tuple[str, ...]] = [
         "estimators.regressors",
         "estimators.tables",
         "estimators.threads",
+        "estimators.parts",
+        "estimators.staged",
+        "estimators.held_out",
+        "estimators.selection_path",
+    ),
+    (
+        "plots",
+        "plots.correlation",
+        "plots.importance",
+        "plots.names",
+        "plots.selection_path",
+        "plots.style",
+        "plots.table",
+        "plots.tasks",
+        "plots.trees",
     ),
     ("model_file.reading",),
     ("",),  # the package itself, which only passes on what users need
+    (
+        "report",
+        "report.features",
+        "report.likeness",
+        "report.overview",
+        "report.quality",
+        "report.sample",
+        "report.smaller",
+        "report.svg",
+        "report.tasks",
+        "report.writing",
+    ),
     (
         "__main__",
         "cli",
@@ -100,7 +128,7 @@ LAYERS: list[tuple[str, ...]] = [
 LAYER_OF = {module: number for number, layer in enumerate(LAYERS) for module in layer}
 
 ONLY_IN: dict[str, tuple[str, ...]] = {
-    "sklearn": ("estimators", "cli", "demo", "demo_data"),
+    "sklearn": ("estimators", "plots", "report", "cli", "demo", "demo_data"),
     "joblib": ("estimators",),
     "rich": ("progress", "cli"),
     "typer": ("cli",),
@@ -109,6 +137,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "msgspec": ("model_file", "cli"),
     "pyarrow": ("cli",),
     "matplotlib": ("plots", "report"),
+    "jinja2": ("report",),
 }
 """Libraries that only some modules (or packages) may know."""
 

@@ -10,7 +10,7 @@ import pytest
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
-@pytest.mark.parametrize("page", ["losses.md", "multitask.md"])
+@pytest.mark.parametrize("page", ["losses.md", "multitask.md", "reading-the-report.md"])
 def test_code_blocks_run_one_after_the_other(page: str) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), flags=re.DOTALL)
     assert blocks

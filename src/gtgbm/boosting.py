@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -42,8 +42,8 @@ class HistoryEntry(NamedTuple):
         Fractions of the root's squared error in that tree.
     training_loss : float
         Mean training loss after that round.
-    category : float or None
-        The category bought (NaN: missing values); None for a column of numbers.
+    category : float, str or None
+        The category bought (NaN: missing values; text, if it came from a dataframe); None for a column.
     """
 
     tree: int
@@ -51,7 +51,7 @@ class HistoryEntry(NamedTuple):
     gain: float
     price: float
     training_loss: float
-    category: float | None = None
+    category: Any = None
 
 
 @dataclass

@@ -233,9 +233,8 @@ class TableBuilder:
 
 def as_frame(X: Any, what: str = "X") -> tuple[nw.DataFrame[Any], bool] | None:
     """Return a dataframe and whether its columns have names; None for what is no dataframe."""
-    native = X
-    is_named = True
-    if nw.dependencies.is_pandas_dataframe(X):
+    native, is_named = X, True
+    if not isinstance(X, nw.DataFrame) and nw.dependencies.is_pandas_dataframe(X):
         if any(str(dtype).startswith("Sparse") for dtype in set(X.dtypes)):
             return None
         named = [isinstance(name, str) for name in X.columns]

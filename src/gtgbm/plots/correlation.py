@@ -1,0 +1,65 @@
+"""How alike the selected features are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from gtgbm.correlations import absolute_correlations
+from gtgbm.plots.names import feature_names, shown
+from gtgbm.plots.style import axes_of, heat_map
+from gtgbm.plots.table import as_numbers, columns_of, table_of
+
+
+class CorrelationDisplay:
+    """Absolute correlations of features, as a heat map.
+
+    Parameters
+    ----------
+    correlations : array-like of float, shape (k, k)
+        From 0 to 1; NaN, of constant columns, stays blank.
+    names : sequence of str
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    im_ : matplotlib AxesImage
+    """
+
+    def __init__(self, correlations: Any, names: Sequence[str]) -> None:
+        self.correlations = np.asarray(correlations, dtype=np.float64)
+        self.names = list(names)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, top: int = 40, names: Sequence[Any] | None = None, ax: Any = None
+    ) -> CorrelationDisplay:
+        """Draw the absolute Pearson correlations of the selected columns, in the order they were bought.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+        X : array-like, dataframe or sparse matrix, shape (n, d)
+            The columns the model was fitted on; categories have no correlations and stay blank.
+        top : int
+            Only the first so many selected columns are drawn.
+        names : sequence of str, shape (d,), optional
+        ax : matplotlib Axes, optional
+        """
+        check_is_fitted(estimator, "trees_")
+        X = table_of(estimator, X)
+        all_names, columns = feature_names(estimator, names), estimator.selected_features_[:top]
+        values = columns_of(as_numbers(X), columns)
+        return cls(absolute_correlations(values, values), [all_names[j] for j in columns]).plot(ax)
+
+    def plot(self, ax: Any = None) -> CorrelationDisplay:
+        """Draw into `ax`, or a new figure; returns the display."""
+        side = 2.2 + 0.3 * max(len(self.names), 4)
+        self.ax_, self.figure_ = axes_of(ax, (side + 1.0, side))
+        labels = shown(self.names, 24)
+        self.im_ = heat_map(self.ax_, self.correlations, labels, labels, "absolute correlation")
+        return self

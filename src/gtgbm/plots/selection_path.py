@@ -1,0 +1,140 @@
+"""How good a model was as it bought features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from gtgbm.estimators.selection_path import SelectionPath, purchases, selection_path
+from gtgbm.plots.names import bought_name, feature_names, shown
+from gtgbm.plots.style import COLOURS, QUIET, axes_of, plain_axes
+
+_MOST_NAMES = 40
+"""Names along an axis; beyond, features are only counted."""
+
+
+class SelectionPathDisplay:
+    """A metric, or the training loss, against the features bought or over the rounds of boosting.
+
+    Against features, a point is the model right after the round that bought the last of them. Rounds also
+    improve the model without buying: the line of the finished model shows how much.
+
+    Parameters
+    ----------
+    path : SelectionPath
+    names : sequence of str
+        What was bought, in order.
+    bought : sequence of int
+        Rounds of the model that first owned each of them.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    line_ : matplotlib Line2D
+    """
+
+    def __init__(self, path: SelectionPath, names: Sequence[str], bought: Sequence[int]) -> None:
+        self.path, self.names, self.bought = path, list(names), list(bought)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        metric: str | None = None,
+        qid: Any = None,
+        task: Any = None,
+        names: Sequence[Any] | None = None,
+        over: Literal["features", "trees"] = "features",
+        ax: Any = None,
+    ) -> SelectionPathDisplay:
+        """Draw the path of a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+        X, y : array-like, shape (n, d) and (n,), optional
+            Rows for the metric, better not those of the training. Without them the training loss is drawn.
+        metric : str, optional
+            A name of ``gtgbm.metrics``; by default the usual one for the model's targets.
+        qid, task : array-like, shape (n,), optional
+            Queries or tasks of the rows.
+        names : sequence of str, shape (d,), optional
+            Names of all columns.
+        over : {"features", "trees"}
+        ax : matplotlib Axes, optional
+        """
+        path = selection_path(estimator, X, y, metric=metric, qid=qid, task=task)
+        all_names, found = feature_names(estimator, names), purchases(estimator)
+        display = cls(path, [bought_name(one.entry, all_names) for one in found], [p.n_rounds for p in found])
+        return display.plot(ax, over=over)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        over: Literal["features", "trees"] = "features",
+        of: Literal["metric", "loss"] | None = None,
+    ) -> SelectionPathDisplay:
+        """Draw into `ax`, or a new figure; returns the display.
+
+        Parameters
+        ----------
+        over : {"features", "trees"}
+        of : {"metric", "loss"}, optional
+            By default the metric where it is known.
+        """
+        if over not in ("features", "trees"):
+            raise ValueError(f"over={over!r} must be 'features' or 'trees'")
+        if of not in ("metric", "loss", None):
+            raise ValueError(f"of={of!r} must be 'metric', 'loss' or None")
+        path = self.path
+        if of == "metric" and path.values is None:
+            raise ValueError("of='metric' needs rows to measure on: give X and y to from_estimator")
+        values, label = path.loss, "training loss"
+        if path.values is not None and path.metric is not None and of != "loss":
+            values, label = path.values, path.metric.name
+        self.ax_, self.figure_ = axes_of(ax, (7.5, 4.2))
+        (self._over_features if over == "features" else self._over_trees)(values)
+        self.ax_.set_ylabel(label)
+        plain_axes(self.ax_)
+        return self
+
+    def _over_features(self, values: Any) -> None:
+        ax, path, n = self.ax_, self.path, len(self.names)
+        # Features bought in one round come together: nothing is known of the model between them.
+        stages = [0, *dict.fromkeys(path.after(round_) for round_ in self.bought)]
+        x, y = path.n_features[stages], values[stages]
+        (self.line_,) = ax.plot(x, y, marker="o", markersize=4, color=COLOURS[0], label="when bought")
+        ax.axhline(values[-1], color=COLOURS[1], linestyle="--", label=f"finished, {path.rounds[-1]} rounds")
+        ax.legend(frameon=False)
+        if 0 < n <= _MOST_NAMES:
+            labels = [f"{name}  {k}" for k, name in enumerate(shown(self.names, 24), 1)]
+            ax.set_xticks(
+                range(1, n + 1), labels, rotation=60, ha="right", rotation_mode="anchor", fontsize=8
+            )
+            ax.set_xlabel("features, in the order they were bought")
+        else:
+            ax.set_xlabel("features bought")
+
+    def _over_trees(self, values: Any) -> None:
+        ax, path = self.ax_, self.path
+        (self.line_,) = ax.plot(path.rounds, values, color=COLOURS[0])
+        counts = ax.twinx()
+        counts.step(path.rounds, path.n_features, where="post", color=QUIET, linewidth=1)
+        counts.fill_between(path.rounds, path.n_features, step="post", color=QUIET, alpha=0.15, linewidth=0)
+        counts.set_ylim(0, 1.05 * max(1, int(np.max(path.n_features))))
+        counts.yaxis.get_major_locator().set_params(integer=True)
+        counts.set_ylabel("features bought (grey)")
+        counts.spines[["top"]].set_visible(False)
+        # The line stands before the grey steps.
+        ax.set_zorder(counts.get_zorder() + 1)
+        ax.patch.set_visible(False)
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.set_xlabel("rounds of boosting")
+        ax.margins(x=0.01)

@@ -1,0 +1,88 @@
+"""Colours, and figures to draw in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gtgbm.arrays import F64
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f6ab0", "#8c8c8c")
+"""Told apart by colour-blind readers too (after Okabe and Ito), on light and on dark ground."""
+QUIET = "#8c8c8c"
+"""What stands behind: lines to compare with, and many lines at once."""
+
+
+def axes_of(ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
+    """Return axes to draw in, new ones of `size` inches if there are none, and their figure."""
+    if ax is None:
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError("plots need matplotlib: pip install 'gtgbm[plot]'") from error
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    return ax, ax.figure
+
+
+def shades(palest: float = 0.0) -> Any:
+    """Return a colour map from nothing, or a pale blue, to full blue, for light and for dark ground."""
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+    full = to_rgb(COLOURS[0])
+    return LinearSegmentedColormap.from_list("gtgbm", [(*full, palest), (*full, 1.0)])
+
+
+def heat_map(
+    ax: Any,
+    values: F64,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    label: str,
+    *,
+    largest: float = 1.0,
+    palest: float = 0.0,
+) -> Any:
+    """Draw a matrix of numbers from 0 to `largest` (NaN: blank) with named rows and columns.
+
+    Numbers are written into the cells while these are few. A zero is drawn as blue as `palest` says.
+    """
+    if not values.size:
+        ax.set_axis_off()
+        ax.text(0.5, 0.5, "no feature is used", ha="center", transform=ax.transAxes)
+        return None
+    image = ax.imshow(
+        values, cmap=shades(palest), vmin=0.0, vmax=largest, aspect="auto", interpolation="nearest"
+    )
+    _name_ticks(ax, rows, columns)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    if len(columns) <= 12:
+        for i, row in enumerate(values):
+            for j, value in enumerate(row):
+                if value == value:
+                    # Text takes the axes' own colour, except on dark cells.
+                    colour = {"color": "white"} if value > 0.55 * largest else {}
+                    ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=8, **colour)
+    else:
+        bar = ax.figure.colorbar(image, ax=ax, fraction=0.04, pad=0.02)
+        bar.set_label(label)
+        bar.outline.set_visible(False)
+    return image
+
+
+def _name_ticks(ax: Any, rows: Sequence[str], columns: Sequence[str]) -> None:
+    """Name rows and columns; of very many only some, so that names do not overlap."""
+    every = 1 + (len(rows) - 1) // 60
+    ax.set_yticks(range(0, len(rows), every), rows[::every])
+    every = 1 + (len(columns) - 1) // 40
+    names = columns[::every]
+    is_short = sum(map(len, names)) <= 60
+    turned: dict[str, Any] = {} if is_short else {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    ax.set_xticks(range(0, len(columns), every), names, **turned)
+
+
+def plain_axes(ax: Any) -> None:
+    """Leave only the two axes that carry numbers, and a faint grid."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(visible=True, alpha=0.25, linewidth=0.6)
+    ax.set_axisbelow(True)

@@ -1,0 +1,121 @@
+"""Data, settings, timings and versions in lines of text."""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+import numpy as np
+import scipy
+import sklearn
+
+import gtgbm
+from gtgbm.estimators.staged import n_rounds_of
+from gtgbm.report.likeness import Likeness
+from gtgbm.report.sample import Sample
+
+Line = tuple[str, str]
+"""What something is called, and what it is."""
+
+_MOST_LINES = 12
+"""Classes or tasks that are counted by name."""
+
+
+def number(value: Any, largest: float | None = None) -> str:
+    """Write a number; a dash for NaN.
+
+    It gets four decimals where these say something, else four digits; or, in a column of numbers, as many
+    decimals as the `largest` of them needs for four digits.
+    """
+    if value != value:
+        return "–"
+    if isinstance(value, int | np.integer):
+        return f"{value:,}"
+    if largest is not None:
+        return f"{value:.{3 - int(np.clip(np.floor(np.log10(largest)), -7, 3))}f}"
+    return f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 100 else f"{value:.4g}"
+
+
+def breakable(name: Any) -> Any:
+    """Let a name break after the signs that join its words."""
+    from markupsafe import Markup, escape
+
+    parts = re.split(r"(?<=[_./:=-])", str(name))
+    return Markup("<wbr>").join(escape(part) for part in parts)
+
+
+def data_lines(sample: Sample, found: Likeness, classes: Sequence[Any]) -> list[Line]:
+    """Describe the rows, columns and targets of a report."""
+    n_columns = sample.X.shape[1]
+    drawn = f"{sample.n_rows:,}"
+    if sample.n_rows < sample.n_given:
+        drawn += f", drawn at random from {sample.n_given:,}"
+    lines = [
+        ("Rows in this report", drawn),
+        ("Columns", f"{n_columns:,}"),
+        ("Columns with one value only", f"{np.count_nonzero(found.is_constant):,}"),
+        ("Columns with missing values", f"{np.count_nonzero(found.n_missing):,}"),
+        ("Missing values", f"{found.n_missing.sum() / (sample.n_rows * n_columns):.2%}"),
+    ]
+    return lines + _target_lines(sample, classes) + _group_lines(sample)
+
+
+def _target_lines(sample: Sample, classes: Sequence[Any]) -> list[Line]:
+    y = sample.rows.y[~np.isnan(sample.rows.y)]
+    if sample.rows.kind in ("binary", "multiclass"):
+        counts = np.bincount(y.astype(np.int64), minlength=len(classes))
+        order = np.argsort(-counts, kind="stable")[:_MOST_LINES].tolist()
+        lines = [(f"Class {classes[k]}", f"{counts[k]:,} ({counts[k] / y.shape[0]:.1%})") for k in order]
+        if len(classes) > _MOST_LINES:
+            lines.append(("Further classes", f"{len(classes) - _MOST_LINES:,}"))
+        return lines
+    low, middle, high = np.quantile(y, [0.0, 0.5, 1.0])
+    return [
+        ("Target, mean and deviation", f"{number(y.mean())}, {number(y.std())}"),
+        ("Target, least, median, largest", f"{number(low)}, {number(middle)}, {number(high)}"),
+    ]
+
+
+def _group_lines(sample: Sample) -> list[Line]:
+    if sample.rows.qid is not None:
+        return [("Queries", f"{np.unique(sample.rows.qid).shape[0]:,}")]
+    sizes = {name: place[0].shape[0] for name, place in sample.rows.rows_of_task.items()}
+    lines = [(f"Rows of task {name}", f"{size:,}") for name, size in list(sizes.items())[:_MOST_LINES]]
+    if len(sizes) > _MOST_LINES:
+        lines.append(("Further tasks", f"{len(sizes) - _MOST_LINES:,}"))
+    return lines
+
+
+def setting_lines(model: Any) -> list[Line]:
+    """Parameters of a model, as they were given."""
+    return [(name, repr(value)) for name, value in model.get_params(deep=False).items()]
+
+
+def training_lines(model: Any) -> list[Line]:
+    """Describe the fit: rounds, search, seconds."""
+    search = model.search_
+    searches = list(search.values()) if isinstance(search, dict) else [search]
+    lines = [("Model", type(model).__name__), ("Rounds of boosting", f"{n_rounds_of(model):,}")]
+    lines += [
+        (f"Search: {name}", getattr(name, "reason", ""))
+        for name in dict.fromkeys(searches)
+        if name is not None
+    ]
+    seconds = getattr(model, "timings_", {})
+    order = sorted(seconds, key=lambda stage: -seconds[stage])
+    return lines + [(f"Seconds: {stage}", f"{seconds[stage]:.3f}") for stage in order]
+
+
+def version_lines() -> list[Line]:
+    """Versions of what made the report."""
+    lines = [("gtgbm", gtgbm.__version__), ("Python", platform.python_version())]
+    lines += [(module.__name__, module.__version__) for module in (np, scipy, sklearn)]
+    now = datetime.now(timezone.utc)
+    return [
+        *lines,
+        ("System", f"{platform.system()} {platform.machine()}"),
+        ("Written", f"{now:%Y-%m-%d %H:%M} UTC"),
+    ]

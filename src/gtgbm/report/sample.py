@@ -1,0 +1,121 @@
+"""The rows a report looks at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from gtgbm.arrays import F64, I64
+from gtgbm.estimators.held_out import HeldOut, kind_of
+from gtgbm.estimators.rows import checked_qid
+from gtgbm.estimators.staged import n_rounds_of, staged_predictions
+from gtgbm.metrics import Metric
+from gtgbm.plots.table import as_numbers, table_of
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows of a table, with what a model predicts for them.
+
+    Attributes
+    ----------
+    X : table, shape (n, d)
+        As the user has it; sparse ones by columns.
+    y : array-like, shape (n,) or (n, T)
+        As the user has it.
+    qid, task : array-like or None
+    rows : HeldOut
+        The same targets as numbers.
+    prediction : ndarray of float64
+        Of the finished model, as ``staged_predictions``.
+    metric : Metric
+    n_given : int
+        Rows that the sample was drawn from.
+    numbers : ndarray or sparse matrix, shape (n, d)
+        The same table; a category is the mean target of its rows.
+    """
+
+    X: Any
+    y: Any
+    qid: Any
+    task: Any
+    rows: HeldOut
+    prediction: F64
+    metric: Metric
+    n_given: int
+    numbers: Any
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the sample."""
+        return int(self.X.shape[0])
+
+    @property
+    def score(self) -> float:
+        """The metric of the finished model."""
+        return self.rows.measured(self.metric, self.prediction)
+
+    def gain_over(self, prediction: F64) -> float:
+        """How much better the finished model is than other predictions, by the metric."""
+        difference = self.score - self.rows.measured(self.metric, prediction)
+        return difference if self.metric.greater_is_better else -difference
+
+
+def draw_sample(
+    model: Any, X: Any, y: Any, *, metric: str | None, qid: Any, task: Any, max_rows: int, seed: int
+) -> Sample:
+    """Take all rows, or `max_rows` of them at random; of rankings, whole queries."""
+    X = table_of(model, X)
+    if len(y) != X.shape[0]:
+        raise ValueError(f"y has {len(y)} targets, X {X.shape[0]} rows: give one target per row")
+    n_given = X.shape[0]
+    if n_given == 0:
+        raise ValueError("X has no rows: a report needs some to look at")
+    if n_given > max_rows:
+        ids = checked_qid(qid, n_given) if kind_of(model) == "relevance" else np.arange(n_given)
+        kept = _drawn(ids, max_rows, np.random.default_rng(seed))
+        X, y, qid, task = (None if one is None else _at(one, kept) for one in (X, y, qid, task))
+    rows = HeldOut.of(model, y, qid=qid, task=task)
+    (prediction,) = staged_predictions(model, X, [n_rounds_of(model)], task=task)
+    X = X.tocsc() if issparse(X) else X
+    target = rows.y if rows.y.ndim == 1 else np.nanmean(rows.y, axis=1)
+    return Sample(X, y, qid, task, rows, prediction, rows.metric(metric), n_given, as_numbers(X, target))
+
+
+def part_of(model: Any, sample: Sample, max_rows: int, seed: int) -> Sample:
+    """Draw fewer rows, for what takes long; the sample itself if it has no more."""
+    if sample.n_rows <= max_rows:
+        return sample
+    return draw_sample(
+        model,
+        sample.X,
+        sample.y,
+        metric=sample.metric.name,
+        qid=sample.qid,
+        task=sample.task,
+        max_rows=max_rows,
+        seed=seed,
+    )
+
+
+def _drawn(ids: Any, max_rows: int, rng: np.random.Generator) -> I64:
+    """Rows of some ids, drawn at random until there are `max_rows` of them; at least one id."""
+    _, number, size = np.unique(ids, return_inverse=True, return_counts=True)
+    order = rng.permutation(size.shape[0])
+    n_ids = max(1, int(np.searchsorted(np.cumsum(size[order]), max_rows, side="right")))
+    is_drawn = np.zeros(size.shape[0], dtype=np.bool_)
+    is_drawn[order[:n_ids]] = True
+    return np.flatnonzero(is_drawn[number])
+
+
+def _at(values: Any, rows: I64) -> Any:
+    """Take rows of whatever holds them."""
+    if hasattr(values, "iloc"):
+        return values.iloc[rows]
+    if issparse(values):
+        return values.tocsr()[rows]
+    # Not through numpy: ids of tasks may be tuples, which it would take for rows of a table.
+    return values[rows] if hasattr(values, "shape") else [values[k] for k in rows.tolist()]

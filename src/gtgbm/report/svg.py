@@ -1,0 +1,87 @@
+"""Pictures as inline SVG that follows the colours of the page."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gtgbm.plots.style import COLOURS
+
+_INK = "#1c1f24"
+"""Stands for the colour of the page's text, which differs between light and dark."""
+DARK_COLOURS = ("#4aa3df", "#f0894a", "#35c39b", "#dd9cc0", "#f0b840", "#8fd0f5", "#a99add", "#9a9a9a")
+"""What the colours of plots become on dark ground."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture and what is said about it.
+
+    Attributes
+    ----------
+    svg : str
+        Safe markup.
+    title : str
+        For those who do not see it, and above it.
+    caption : str
+    is_wide : bool
+        Keeps its size on narrow screens, where it is scrolled.
+    """
+
+    svg: str
+    title: str
+    caption: str
+    is_wide: bool
+
+
+def picture(
+    draw: Callable[[Any], Any], title: str, caption: str = "", *, size: tuple[float, float] = (4.6, 3.2)
+) -> Picture:
+    """Let ``draw(ax)`` draw into axes of `size` inches."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    settings: Any = {
+        "svg.fonttype": "none",  # text stays text: it can be searched, and is small
+        "svg.hashsalt": title,  # ids differ between the pictures of a page, and not between two runs
+        "font.size": 10,
+        "legend.fontsize": 9,
+        "figure.facecolor": "none",
+        "axes.facecolor": "none",
+    } | dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), _INK)
+    out = io.StringIO()
+    with matplotlib.rc_context(settings), warnings.catch_warnings():
+        # The browser has its own fonts, and does not mind letters that matplotlib's lacks.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure.subplots())
+        figure.savefig(out, format="svg")
+    return Picture(_inline(out.getvalue(), title, size), title, caption, size[0] > 6.0)
+
+
+def _inline(svg: str, title: str, size: tuple[float, float]) -> str:
+    """Leave of an SVG file what belongs into a page."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    head, end, body = svg.partition(">")
+    head = re.sub(r' (xmlns(:\w+)?|version|width|height)="[^"]*"', "", head)
+    width = round(size[0] * 96)
+    label = html.escape(title)
+    head = head.replace("<svg", f'<svg role="img" aria-label="{label}" style="max-width:{width}px"', 1)
+    body = re.sub(r'<g id="[^"]*"', "<g", body)
+    # The attributes below are matplotlib's own; names of columns stand between tags, escaped.
+    body = re.sub(r'(style="[^"]*?font: [\d.]+px )[^;"]*', r"\1var(--sans)", body)
+    body = re.sub(r'style="[^"]*"', _with_page_colours, body)
+    return head + end + body
+
+
+def _with_page_colours(style: re.Match[str]) -> str:
+    text = style.group().replace(_INK, "currentColor")
+    for k, colour in enumerate(COLOURS):
+        text = text.replace(colour, f"var(--c{k})")
+    return text

@@ -1,0 +1,59 @@
+"""The tasks of a multitask model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gtgbm.plots.tasks import TaskCurvesDisplay, TaskMatrixDisplay, task_matrix
+from gtgbm.report.sample import Sample
+from gtgbm.report.svg import Picture, picture
+
+
+@dataclass(frozen=True)
+class TaskLine:
+    """One task: its rows in the report, its features, and how well it is predicted."""
+
+    name: str
+    n_rows: int
+    n_features: int
+    n_own: int
+    score: float
+
+
+def task_lines(model: Any, sample: Sample) -> list[TaskLine]:
+    """One line per task that has rows."""
+    scores = sample.rows.measured_by_task(sample.metric, sample.prediction)
+    shared = model.shared_features_
+    return [
+        TaskLine(
+            str(name),
+            sample.rows.rows_of_task[name][0].shape[0],
+            model.task_features_[name].shape[0],
+            int(np.count_nonzero(~np.isin(model.task_features_[name], shared))),
+            score,
+        )
+        for name, score in scores.items()
+    ]
+
+
+def task_pictures(model: Any, names: Sequence[str]) -> list[Picture]:
+    """Draw features by tasks, and how tasks learnt."""
+    matrix = TaskMatrixDisplay(*task_matrix(model, names))
+    width = 2.6 + 0.4 * max(4, min(len(matrix.tasks), 24))
+    curves = {task: results["training"] for task, results in model.evals_result_.items()}
+    label = next(iter(next(iter(curves.values()))))
+    lines = TaskCurvesDisplay({task: one[label] for task, one in curves.items()}, f"training {label}")
+    return [
+        picture(
+            matrix.plot,
+            "Features by tasks",
+            "Blank: the task does not use the feature. Stronger colour: a larger share in the gain of the "
+            "task's splits. Widely used features come first.",
+            size=(width, 1.3 + 0.22 * max(len(matrix.features), 4)),
+        ),
+        picture(lines.plot, "Training loss of tasks"),
+    ]

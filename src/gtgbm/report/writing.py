@@ -1,0 +1,147 @@
+"""Puts a report together and writes it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gtgbm.estimators.parts import is_multitask
+from gtgbm.estimators.selection_path import path_of, purchases
+from gtgbm.files import write_aside
+from gtgbm.plots.names import feature_names
+from gtgbm.plots.style import COLOURS
+from gtgbm.report import features, likeness, overview, quality, smaller, tasks
+from gtgbm.report.sample import Sample, draw_sample
+from gtgbm.report.svg import DARK_COLOURS
+
+_SEED = 0
+"""Of the rows that are drawn and the shuffles: the same model and rows give the same report."""
+
+
+def write_report(
+    model: Any,
+    X: Any,
+    y: Any,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    names: Sequence[Any] | None = None,
+    metric: str | None = None,
+    qid: Any = None,
+    task: Any = None,
+    train: Mapping[str, Any] | None = None,
+    threshold: float = 0.9,
+    max_rows: int = 10_000,
+) -> Path:
+    """Write a report of a fitted model: one HTML file that needs nothing else.
+
+    Parameters
+    ----------
+    model : any fitted estimator of this package
+    X, y : array-like, shape (n, d) and (n,)
+        Rows to look at, better not those the model was trained on: all metrics are of these. Sparse matrices
+        and dataframes of numbers are welcome; `y` may be (n, T) for multitask models.
+    path : str or path
+        The file to write. It is written aside and then renamed, so that it is whole or not there.
+    title : str, optional
+    names : sequence of str, shape (d,), optional
+        Names of the columns; by default those of the training table, or x0, x1, ...
+    metric : str, optional
+        A name of ``gtgbm.metrics``. By default the area under the ROC curve for two classes, accuracy for
+        more, RMSE for numbers, NDCG of ten places for rankings.
+    qid, task : array-like, shape (n,), optional
+        Queries or tasks of the rows.
+    train : mapping, optional
+        What ``fit`` was given, by name, such as ``{"X": X_train, "y": y_train}``: models with fewer features
+        are then fitted to show what they are worth. That takes up to six more fits.
+    threshold : float
+        Columns with at least this absolute correlation count as interchangeable.
+    max_rows : int
+        Of more rows so many are drawn at random.
+
+    Returns
+    -------
+    Path
+        Of the file.
+    """
+    if not 0.0 < threshold <= 1.0:
+        raise ValueError(f"threshold={threshold} must be above 0 and at most 1")
+    if max_rows < 2:
+        raise ValueError(f"max_rows={max_rows} must be at least 2")
+    if not Path(path).parent.is_dir():
+        raise FileNotFoundError(f"path={os.fspath(path)!r}: there is no directory {str(Path(path).parent)!r}")
+    all_names = feature_names(model, names)
+    sample = draw_sample(model, X, y, metric=metric, qid=qid, task=task, max_rows=max_rows, seed=_SEED)
+    facts = _facts(model, sample, all_names, threshold)
+    if train is not None:
+        facts["smaller"] = smaller.smaller_models(model, sample, train)
+        facts["smaller_picture"] = smaller.smaller_picture(facts["smaller"], sample.metric.name)
+    facts |= {"colours": COLOURS, "dark_colours": DARK_COLOURS}
+    page = _page({"title": title or _title(model, all_names), **facts})
+    # Names may hold halves of surrogate pairs, which no file can.
+    write_aside(path, page.encode("utf-8", errors="replace"))
+    return Path(path)
+
+
+def _title(model: Any, names: Sequence[str]) -> str:
+    return f"{model.selected_features_.shape[0]:,} of {len(names):,} columns selected"
+
+
+def _facts(model: Any, sample: Sample, names: Sequence[str], threshold: float) -> dict[str, Any]:
+    """All that the page shows, by section."""
+    bought, metric = purchases(model), sample.metric.name
+    path = path_of(model, sample.X, sample.rows, sample.metric, sample.task)
+    adds = features.what_each_adds(model, sample, _SEED)
+    table = features.feature_table(model, bought, names, path, adds)
+    alike = likeness.likeness(model, sample, _SEED)
+    classes = list(getattr(model, "classes_", ()))
+    facts: dict[str, Any] = {
+        "model": type(model).__name__,
+        "metric": metric,
+        "score": sample.score,
+        "n_columns": len(names),
+        "n_selected": int(model.selected_features_.shape[0]),
+        "n_rows": sample.n_rows,
+        "is_sampled": sample.n_rows < sample.n_given,
+        "seconds": getattr(model, "timings_", {}).get("total", float("nan")),
+        "data": overview.data_lines(sample, alike, classes),
+        "features": table,
+        "largest": features.largest_values(table),
+        "path_pictures": features.path_pictures(bought, names, path, metric),
+        "adds_picture": features.adds_picture(adds, names, metric) if adds else None,
+        "n_correlated_rows": alike.n_rows,
+        "correlation_picture": likeness.correlation_picture(alike, names) if bought else None,
+        "rejected": likeness.best_rejected(alike, names),
+        "groups": likeness.groups(alike, names, threshold),
+        "threshold": threshold,
+        "metrics": quality.metric_table(sample),
+        "quality_pictures": quality.quality_pictures(sample, classes),
+        "settings": overview.setting_lines(model),
+        "training": overview.training_lines(model),
+        "versions": overview.version_lines(),
+    }
+    if is_multitask(model):
+        facts["tasks"] = tasks.task_lines(model, sample)
+        facts["task_pictures"] = tasks.task_pictures(model, names)
+        facts["n_shared"] = int(np.size(model.shared_features_))
+    return facts
+
+
+def _page(facts: Mapping[str, Any]) -> str:
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    except ImportError as error:
+        raise ImportError("reports need jinja2 and matplotlib: pip install 'gtgbm[report]'") from error
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"number": overview.number, "breakable": overview.breakable}
+    return environment.get_template("page.html.j2").render(facts)

@@ -1,0 +1,154 @@
+"""Predictions with the first rounds, and how good a model was by then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from gtgbm import (
+    GTGBMClassifier,
+    GTGBMRanker,
+    GTGBMRegressor,
+    MultitaskGTGBMClassifier,
+    MultitaskGTGBMRegressor,
+)
+from gtgbm.estimators.held_out import HeldOut
+from gtgbm.estimators.selection_path import purchases, selection_path
+from gtgbm.estimators.staged import shuffled_predictions, staged_predictions
+from gtgbm.metrics import METRICS
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(400, 8))
+SIGNAL = X[:, 0] + X[:, 1] * X[:, 2]
+TASK = np.array(["a", "b"])[np.arange(400) % 2]
+
+
+def fitted(estimator: Any, n_estimators: int, target: Any, **given: Any) -> Any:
+    return estimator(n_estimators=n_estimators, penalty=0.01, random_state=0).fit(X, target, **given)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "target", "given", "predict"),
+    [
+        (GTGBMClassifier, SIGNAL > 0, {}, lambda m: m.predict_proba(X)[:, 1]),
+        (GTGBMClassifier, np.digitize(SIGNAL, [-1, 1]), {}, lambda m: m.predict_proba(X)),
+        (GTGBMRegressor, SIGNAL, {}, lambda m: m.predict(X)),
+        (GTGBMRanker, np.digitize(SIGNAL, [-1, 1]), {"qid": np.arange(400) // 10}, lambda m: m.predict(X)),
+    ],
+)
+def test_a_stage_is_the_model_that_was_stopped_there(
+    estimator: Any, target: Any, given: Any, predict: Any
+) -> None:
+    model = fitted(estimator, 12, target, **given)
+    stages = list(staged_predictions(model, X, [5, 12]))
+    np.testing.assert_array_equal(stages[0], predict(fitted(estimator, 5, target, **given)))
+    np.testing.assert_array_equal(stages[1], predict(model))
+    assert len(list(staged_predictions(model, X))) == 12
+    sparse = list(staged_predictions(model, csr_matrix(X), [5, 12]))
+    np.testing.assert_array_equal(sparse, stages)
+
+
+@pytest.mark.parametrize("method", ["multitask", "single-task"])
+def test_stages_of_tasks(method: str) -> None:
+    model = MultitaskGTGBMClassifier(n_estimators=9, method=method, random_state=0)
+    model.fit(X, SIGNAL > 0, task=TASK)
+    first, last = staged_predictions(model, X, [0, 9], task=TASK)
+    np.testing.assert_array_equal(last, model.predict_proba(X, task=TASK)[:, 1])
+    assert len(np.unique(first)) <= 2, "without trees each task has one prediction"
+
+
+def test_stages_of_targets_by_column_with_tasks_that_stop_early() -> None:
+    Y = np.column_stack([SIGNAL, RNG.normal(size=400)])
+    Y[::3, 1] = np.nan
+    model = MultitaskGTGBMRegressor(n_estimators=40, early_stopping_rounds=2, random_state=0).fit(X, Y)
+    assert len(set(model.n_iter_.values())) == 2
+    *_, last = staged_predictions(model, X)
+    np.testing.assert_array_equal(last, model.predict(X))
+    path = selection_path(model, X, Y)
+    assert path.values is not None
+    assert path.values[-1] == HeldOut.of(model, Y).measured(METRICS["rmse"], model.predict(X))
+
+
+def test_a_shuffled_column_is_a_table_with_that_column_shuffled() -> None:
+    model = fitted(GTGBMRegressor, 12, SIGNAL)
+    (column,) = model.selected_features_[:1]
+    order = np.random.default_rng(5).permutation(400)
+    table = X.copy()
+    table[:, column] = X[order, column]
+    found = list(shuffled_predictions(model, csr_matrix(X), [column, 7, column], seed=5))
+    np.testing.assert_array_equal(found[0], model.predict(table))
+    np.testing.assert_array_equal(found[2], found[0])
+    assert 7 not in model.selected_features_
+    np.testing.assert_array_equal(found[1], model.predict(X))
+
+
+def test_columns_of_tasks_are_shuffled_within_the_task() -> None:
+    model = MultitaskGTGBMRegressor(n_estimators=5, random_state=0).fit(X, SIGNAL, task=TASK)
+    only_a = next(iter(set(range(8)) - set(model.task_features_["b"].tolist())), None)
+    for column in (0, only_a or 0):
+        (found,) = shuffled_predictions(model, X, [column], seed=0, task=TASK)
+        plain = model.predict(X, task=TASK)
+        for task, features in model.task_features_.items():
+            changed = (found != plain)[task == TASK].any()
+            assert changed == (column in features)
+
+
+def test_rounds_that_cannot_be() -> None:
+    model = fitted(GTGBMRegressor, 4, SIGNAL)
+    for rounds in ([5], [2, 1], [-1]):
+        with pytest.raises(ValueError, match="rounds="):
+            staged_predictions(model, X, rounds)
+
+
+def test_path_ends_at_the_model_and_names_what_was_owned() -> None:
+    model = fitted(GTGBMClassifier, 30, SIGNAL > 0)
+    path = selection_path(model, X, SIGNAL > 0)
+    assert path.values is not None
+    assert path.metric is METRICS["auc"]
+    assert path.values[-1] == METRICS["auc"](SIGNAL > 0, model.predict_proba(X)[:, 1])
+    assert path.values[0] == 0.5
+    assert (path.rounds[[0, -1]] == [0, 30]).all()
+    for one, entry in zip(purchases(model), model.selection_history_, strict=True):
+        stage = path.after(one.n_rounds)
+        assert path.rounds[stage] == entry.tree + 1
+        assert path.loss[stage] == entry.training_loss
+        owned = {known.feature for known in model.selection_history_ if known.tree <= entry.tree}
+        assert path.n_features[stage] == len(owned)
+
+
+def test_first_purchases_of_tasks() -> None:
+    model = MultitaskGTGBMClassifier(n_estimators=9, random_state=0).fit(X, SIGNAL > 0, task=TASK)
+    found = purchases(model)
+    assert [one.entry.feature for one in found] == model.selected_features_.tolist()
+    for one in found:
+        bought = [e for h in model.selection_history_.values() for e in h if e.feature == one.entry.feature]
+        assert one.entry.tree == min(entry.tree for entry in bought)
+        assert one.entry in model.selection_history_[one.task]
+
+
+def test_tasks_count_by_their_rows() -> None:
+    model = MultitaskGTGBMRegressor(n_estimators=3, random_state=0).fit(X, SIGNAL, task=TASK)
+    kept = np.arange(400) < 300
+    kept[1::2] &= np.arange(200) < 50
+    rows = HeldOut.of(model, SIGNAL[kept], task=TASK[kept])
+    wrong = SIGNAL[kept] + np.where(TASK[kept] == "a", 1.0, 2.0)
+    assert rows.measured(METRICS["mae"], wrong) == pytest.approx((150 * 1 + 50 * 2) / 200)
+
+
+def test_bad_rows_are_refused_by_name() -> None:
+    model = fitted(GTGBMClassifier, 3, SIGNAL > 0)
+    with pytest.raises(ValueError, match="labels that the model does not know"):
+        selection_path(model, X, np.full(400, 7))
+    with pytest.raises(ValueError, match="metric 'rmsle' is unknown"):
+        selection_path(model, X, SIGNAL > 0, metric="rmsle")
+    with pytest.raises(ValueError, match="not for targets of this kind"):
+        selection_path(model, X, SIGNAL > 0, metric="ndcg")
+    with pytest.raises(ValueError, match="belong together"):
+        selection_path(model, X)
+    with pytest.raises(ValueError, match="y has shape"):
+        selection_path(model, X, np.zeros((400, 2)))
+    with pytest.raises(ValueError, match="task is for multitask models"):
+        selection_path(model, X, SIGNAL > 0, task=TASK)
