@@ -120,6 +120,7 @@ LAYERS: list[tuple[str, ...]] = [
         "cli.loading",
         "cli.output",
         "cli.predict",
+        "cli.report",
         "demo_data",
     ),
 ]

@@ -286,5 +286,36 @@ def test_ctrl_c_leaves_no_file(tmp_path: Path) -> None:
     assert set(os.listdir(tmp_path)) == before
 
 
+def test_report(tmp_path: Path) -> None:
+    table, out = frame(), tmp_path / "model.json"
+    path = write(tmp_path, ".csv", table)
+    run(
+        "fit",
+        path,
+        "--target",
+        "clicked",
+        "--exclude",
+        "amount",
+        "--max-features",
+        3,
+        "--trees",
+        10,
+        "--out",
+        out,
+    )
+    page = tmp_path / "report.html"
+    done = run("report", out, "--out", page, "--title", "Clicks & more")
+    assert done.exit_code == 0, done.output
+    text = page.read_text(encoding="utf-8")
+    assert "Clicks &amp; more" in text
+    assert "c2" in text
+    other = write(tmp_path, ".parquet", frame(seed=1))
+    assert run("report", out, other, "--out", page).exit_code == 0
+    lacking = write(tmp_path, ".feather", table.drop(columns="c3"))
+    done = run("report", out, lacking, "--out", page)
+    assert done.exit_code == 2
+    assert "has no columns 'c3'" in " ".join(done.output.split())
+
+
 def test_completion_is_offered() -> None:
     assert "--install-completion" in run("--help").output

@@ -17,6 +17,7 @@ from gtgbm.cli.fit import FitOptions, run_fit
 from gtgbm.cli.inspect import run_inspect
 from gtgbm.cli.loading import Roles
 from gtgbm.cli.predict import run_predict
+from gtgbm.cli.report import run_report
 
 app = typer.Typer(
     help="Gradient boosted trees that choose few features while they train.",
@@ -205,6 +206,29 @@ def inspect(
     """Say what a model holds: its features, in order, or one of its trees."""
     with one_line_errors():
         run_inspect(model, tree, json)
+
+
+@app.command()
+def report(
+    model: ModelFile,
+    table: Annotated[
+        Path | None,
+        typer.Argument(help="Rows to look at, better not those it was trained on; by default those."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where the report goes.")] = Path("report.html"),
+    target: Target = None,
+    qid: Annotated[str | None, typer.Option(help="Column that names the query of each row.")] = None,
+    task: Annotated[str | None, typer.Option(help="Column that names the task of each row.")] = None,
+    title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
+) -> None:
+    """Write a report: one HTML file to open in a browser or to send to a colleague.
+
+    What was selected and in which order, what each feature adds, which columns could stand in for each
+    other, how good the predictions are. The target and the table are those the model was trained on unless
+    you name others.
+    """
+    with one_line_errors():
+        run_report(model, table, Roles(target, None, qid, task), out, title, Console(stderr=True))
 
 
 @app.command()

@@ -1,0 +1,79 @@
+"""``gtgbm report``: a model file and a table file in, an HTML file out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from gtgbm.cli.errors import UserError
+from gtgbm.cli.files import Wanted, open_table
+from gtgbm.cli.loading import Roles, is_libsvm, load
+from gtgbm.model_file.reading import load_model
+
+_MOST_ROWS = 20_000
+"""Rows of a table that are kept for the report, at random."""
+
+
+def run_report(
+    path: Path, table: Path | None, roles: Roles, out: Path, title: str | None, console: Console
+) -> None:
+    """Write the report of a model on the rows of a table."""
+    try:
+        from gtgbm.report import write_report
+    except ImportError as error:
+        raise UserError("reports need matplotlib and jinja2: pip install 'gtgbm[report]'") from error
+    model = load_model(path)
+    about = model._about
+    table = Path(about["table"]) if table is None and "table" in about else table
+    if table is None:
+        raise UserError(f"{path} does not say which table it is from: name one")
+    known = Roles(**{role: about.get(role) for role in ("target", "weight", "qid", "task")})
+    roles = Roles(
+        *(given or old for given, old in zip(vars(roles).values(), vars(known).values(), strict=True))
+    )
+    if roles.target is None and not is_libsvm(table):
+        raise UserError(f"--target is missing: {path} does not say which column to predict")
+    X, columns = _sample(model, table, roles, console)
+    given = {role: columns[role] for role in ("qid", "task") if role in columns}
+    written = write_report(model, X, columns["target"], out, title=title, **given)
+    console.print(f"{written} ({written.stat().st_size / 1e6:.1f} MB)")
+
+
+def _sample(model: Any, path: Path, roles: Roles, console: Console) -> tuple[Any, dict[str, Any]]:
+    """Read a table, and keep some of its rows; of a libsvm file all."""
+    if is_libsvm(path):
+        loaded = load(path, Roles(target=roles.target), console)
+        return loaded.X, loaded.columns
+    import pyarrow as pa
+
+    file = open_table(path)
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        raise UserError(f"the model knows no names of columns; {path} must be in libsvm's format")
+    named = {role: name for role, name in roles.named().items() if role != "weight"}
+    absent = [name for name in [*names, *named.values()] if name not in set(file.names)]
+    if absent:
+        raise UserError(f"{path} has no columns {', '.join(map(repr, absent[:10]))}, which the report shows")
+    text = [column.name for column in model._schema.columns if column.kind == "category"]
+    wanted = Wanted([*names, *named.values()], text, list(named.values()))
+    # Each row is kept with the same chance, before the number of rows is known exactly.
+    share = min(1.0, _MOST_ROWS / file.most_rows(lambda _: None))
+    rng = np.random.default_rng(0)
+    kept: list[Any] = []
+    for batch in file.batches(wanted, lambda _: None):
+        if batch is None:
+            kept, rng = [], np.random.default_rng(0)
+        else:
+            kept.append(batch.filter(pa.array(rng.random(batch.num_rows) < share)))
+    rows = pa.concat_tables(kept) if kept else None
+    if rows is None or rows.num_rows == 0:
+        raise UserError(f"{path} has no rows")
+    columns = {}
+    for role, name in named.items():
+        if rows.column(name).null_count:
+            raise UserError(f"{path}: column {name!r} has missing values; leave these rows out")
+        columns[role] = rows.column(name).to_numpy()
+    return rows.select(list(names)), columns
