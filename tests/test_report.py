@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.exceptions import NotFittedError
 
 from gtgbm import (
     GTGBMClassifier,
@@ -311,6 +312,10 @@ def test_mistakes_are_named_before_work_begins(tmp_path: Path, model: Any) -> No
         write_report(model, X, SIGNAL > 0, target, threshold=2)
     with pytest.raises(ValueError, match="max_rows=0"):
         write_report(model, X, SIGNAL > 0, target, max_rows=0)
+    with pytest.raises(ValueError, match="train must hold what fit was given"):
+        write_report(model, X, SIGNAL > 0, target, train=(X, SIGNAL > 0))  # type: ignore[arg-type]
+    with pytest.raises(NotFittedError, match="not fitted"):
+        write_report(GTGBMClassifier(), X, SIGNAL > 0, target)
     with pytest.raises(ValueError, match="names has 2 entries"):
         write_report(model, X, SIGNAL > 0, target, names=["a", "b"])
     assert not target.exists()
