@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.exceptions import NotFittedError
 
 from gtgbm import (
     GTGBMClassifier,
@@ -130,8 +131,21 @@ def test_report_measures_the_given_rows(tmp_path: Path, model: Any) -> None:
 def test_interchangeable_columns_are_found(model: Any) -> None:
     sample = draw_sample(model, X, SIGNAL > 0, metric=None, qid=None, task=None, max_rows=9999, seed=0)
     (found,) = groups(likeness(model, sample, 0), [f"x{j}" for j in range(12)], 0.9)
-    assert {found.name, *found.twins, *found.others} == {"x0", "x5", "x6"}
+    assert {*found.selected, *found.others} == {"x0", "x5", "x6"}
     assert found.n_columns == 3
+    assert set(found.selected) == {"x0", "x5", "x6"} & {f"x{j}" for j in model.selected_features_}
+
+
+def test_each_column_is_in_one_group_at_most(model: Any) -> None:
+    names = [f"x{j}" for j in range(12)]
+    sample = draw_sample(model, X, SIGNAL > 0, metric=None, qid=None, task=None, max_rows=9999, seed=0)
+    for threshold in (0.01, 0.1, 0.9, 1.0):
+        listed = [
+            name
+            for group in groups(likeness(model, sample, 0), names, threshold)
+            for name in (*group.selected, *group.others)
+        ]
+        assert len(listed) == len(set(listed))
 
 
 def test_every_kind_of_table_gives_the_same_report(tmp_path: Path) -> None:
@@ -207,6 +221,8 @@ def test_every_kind_of_model_has_a_report(tmp_path: Path, model: Any, y: Any, gi
     is_multitask = hasattr(model, "tasks_")
     assert ("tasks" in page.rows) == is_multitask
     assert len(page.rows["selected"]) == 1 + model.n_selected_features_
+    if "qid" in given:
+        assert {row[2] for row in page.rows["correlations"][1:]} == {"–"}, "scores have no residuals"
     if is_multitask:
         assert [row[0] for row in page.rows["tasks"][1:]] == [str(task) for task in model.tasks_]
 
@@ -299,6 +315,10 @@ def test_mistakes_are_named_before_work_begins(tmp_path: Path, model: Any) -> No
         write_report(model, X, SIGNAL > 0, target, threshold=2)
     with pytest.raises(ValueError, match="max_rows=0"):
         write_report(model, X, SIGNAL > 0, target, max_rows=0)
+    with pytest.raises(ValueError, match="train must hold what fit was given"):
+        write_report(model, X, SIGNAL > 0, target, train=(X, SIGNAL > 0))  # type: ignore[arg-type]
+    with pytest.raises(NotFittedError, match="not fitted"):
+        write_report(GTGBMClassifier(), X, SIGNAL > 0, target)
     with pytest.raises(ValueError, match="names has 2 entries"):
         write_report(model, X, SIGNAL > 0, target, names=["a", "b"])
     assert not target.exists()

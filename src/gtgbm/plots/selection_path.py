@@ -114,7 +114,7 @@ class SelectionPathDisplay:
         ax.axhline(values[-1], color=COLOURS[1], linestyle="--", label=f"finished, {path.rounds[-1]} rounds")
         ax.legend(frameon=False)
         if 0 < n <= _MOST_NAMES:
-            labels = [f"{name}  {k}" for k, name in enumerate(shown(self.names, 24), 1)]
+            labels = [f"{name} ({k})" for k, name in enumerate(shown(self.names, 24), 1)]
             ax.set_xticks(
                 range(1, n + 1), labels, rotation=60, ha="right", rotation_mode="anchor", fontsize=8
             )

@@ -76,7 +76,8 @@ def _name_ticks(ax: Any, rows: Sequence[str], columns: Sequence[str]) -> None:
     ax.set_yticks(range(0, len(rows), every), rows[::every])
     every = 1 + (len(columns) - 1) // 40
     names = columns[::every]
-    is_short = sum(map(len, names)) <= 60
+    # About ten letters to the inch, and a third of the width for names of rows and the like.
+    is_short = max(map(len, names)) <= 6.5 * ax.figure.get_figwidth() / len(names)
     turned: dict[str, Any] = {} if is_short else {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
     ax.set_xticks(range(0, len(columns), every), names, **turned)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from gtgbm.arrays import F64, I64, Bool
 from gtgbm.correlations import absolute_correlations
@@ -43,6 +44,7 @@ class Likeness:
     closeness : ndarray of float64, shape (d,)
         How much: 0 where nothing is known.
     with_target, with_residual : ndarray of float64, shape (d,)
+        Correlations with the target and with what the model leaves of it; NaN for rankings.
     is_constant : ndarray of bool, shape (d,)
         One value at most, missing values aside.
     n_missing : ndarray of int64, shape (d,)
@@ -94,6 +96,9 @@ def likeness(model: Any, sample: Sample, seed: int) -> Likeness:
         if selected.shape[0]:
             found.closest[block] = np.argmax(alike, axis=1)
             found.closeness[block] = alike.max(axis=1)
+    if sample.rows.kind == "relevance":
+        # Scores to rank by have no unit: what they leave of relevance means nothing.
+        found.with_residual[:] = np.nan
     return found
 
 
@@ -102,9 +107,6 @@ def _targets(sample: Sample) -> tuple[F64, F64]:
     y, prediction = sample.rows.y, sample.prediction
     if sample.rows.kind == "multiclass":
         y = (y[:, None] == np.arange(prediction.shape[1])).astype(np.float64)
-    if sample.rows.kind == "relevance":
-        # Scores have no unit: what they leave of relevance is not a number.
-        prediction = np.full(y.shape, np.nan)
     y, prediction = (one[:, None] if one.ndim == 1 else one for one in (y, prediction))
     return y, y - prediction
 
@@ -128,6 +130,8 @@ def best_rejected(found: Likeness, names: Sequence[str]) -> list[Rejected]:
     n_target, n_residual = _BEST_REJECTED
     by_target = out[np.argsort(-found.with_target[out], kind="stable")][:n_target]
     by_residual = out[np.argsort(-found.with_residual[out], kind="stable")][:n_residual]
+    if np.isnan(found.with_residual).all():
+        by_residual = out[:0]
     return [
         Rejected(
             names[j],
@@ -142,27 +146,33 @@ def best_rejected(found: Likeness, names: Sequence[str]) -> list[Rejected]:
 
 @dataclass(frozen=True)
 class Group:
-    """A selected column and those that are nearly the same, the most alike first."""
+    """Columns that are nearly the same: those selected, in order, and others, the most alike first."""
 
-    name: str
-    twins: list[str]
+    selected: list[str]
     others: list[str]
     n_columns: int
 
 
 def groups(found: Likeness, names: Sequence[str], threshold: float) -> list[Group]:
-    """Columns that could take a selected column's place, the largest groups first."""
-    is_selected = np.zeros(len(names), dtype=np.bool_)
-    is_selected[found.selected] = True
+    """Columns that could take each other's place, the largest groups first; each column is in one of them.
+
+    Selected columns are together if they are alike, or both like a third one; other columns go with the
+    selected one they are most like.
+    """
+    is_out = np.ones(len(names), dtype=np.bool_)
+    is_out[found.selected] = False
+    n_groups, group_of = connected_components(found.among >= threshold, directed=False)
     made = []
-    for k, column in enumerate(found.selected.tolist()):
-        alike = np.flatnonzero((found.closest == k) & (found.closeness >= threshold) & ~is_selected)
-        alike = alike[np.argsort(-found.closeness[alike], kind="stable")]
-        twins = [int(found.selected[i]) for i in np.flatnonzero(found.among[k] >= threshold) if i != k]
-        if alike.shape[0] or twins:
-            others = [names[j] for j in alike[:_MOST_NAMES].tolist()]
-            n_columns = 1 + len(twins) + alike.shape[0]
-            made.append(Group(names[column], [names[j] for j in twins], others, n_columns))
+    for group in range(n_groups):
+        selected = found.selected[group_of == group]
+        is_alike = is_out & (found.closeness >= threshold) & (group_of[found.closest] == group)
+        alike = np.flatnonzero(is_alike)
+        n_columns = selected.shape[0] + alike.shape[0]
+        if n_columns > 1:
+            alike = alike[np.argsort(-found.closeness[alike], kind="stable")][:_MOST_NAMES]
+            made.append(
+                Group([names[j] for j in selected.tolist()], [names[j] for j in alike.tolist()], n_columns)
+            )
     return sorted(made, key=lambda group: -group.n_columns)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from gtgbm.estimators.parts import is_multitask
 from gtgbm.estimators.selection_path import path_of, purchases
@@ -68,6 +69,10 @@ def write_report(
     Path
         Of the file.
     """
+    template = _template()
+    check_is_fitted(model, "trees_")
+    if train is not None and not (isinstance(train, Mapping) and {"X", "y"} <= set(train)):
+        raise ValueError('train must hold what fit was given, by name, such as {"X": X_train, "y": y_train}')
     if not 0.0 < threshold <= 1.0:
         raise ValueError(f"threshold={threshold} must be above 0 and at most 1")
     if max_rows < 2:
@@ -80,15 +85,11 @@ def write_report(
     if train is not None:
         facts["smaller"] = smaller.smaller_models(model, sample, train)
         facts["smaller_picture"] = smaller.smaller_picture(facts["smaller"], sample.metric.name)
-    facts |= {"colours": COLOURS, "dark_colours": DARK_COLOURS}
-    page = _page({"title": title or _title(model, all_names), **facts})
+    facts["title"] = title or f"{facts['n_selected']:,} of {len(all_names):,} columns selected"
+    page = template.render(facts, colours=COLOURS, dark_colours=DARK_COLOURS)
     # Names may hold halves of surrogate pairs, which no file can.
     write_aside(path, page.encode("utf-8", errors="replace"))
     return Path(path)
-
-
-def _title(model: Any, names: Sequence[str]) -> str:
-    return f"{model.selected_features_.shape[0]:,} of {len(names):,} columns selected"
 
 
 def _facts(model: Any, sample: Sample, names: Sequence[str], threshold: float) -> dict[str, Any]:
@@ -131,8 +132,9 @@ def _facts(model: Any, sample: Sample, names: Sequence[str], threshold: float) -
     return facts
 
 
-def _page(facts: Mapping[str, Any]) -> str:
+def _template() -> Any:
     try:
+        import matplotlib  # noqa: F401  (to find out now, not after minutes of work)
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError as error:
         raise ImportError("reports need jinja2 and matplotlib: pip install 'gtgbm[report]'") from error
@@ -144,4 +146,4 @@ def _page(facts: Mapping[str, Any]) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"number": overview.number, "breakable": overview.breakable}
-    return environment.get_template("page.html.j2").render(facts)
+    return environment.get_template("page.html.j2")
