@@ -318,3 +318,14 @@ def test_a_fit_that_fails_leaves_no_model() -> None:
     with pytest.raises(ValueError, match="task has shape"):
         model.fit(X, y, task[:3])
     assert not hasattr(model, "trees_")
+
+
+@methods
+@pytest.mark.parametrize("how", ["multitask", "single-task"])
+def test_docstring_describes_what_a_fit_leaves(how: str, method: Any) -> None:
+    X, y, task = tables()
+    model = method(method=how, **SMALL).fit(pd.DataFrame(X).rename(columns=str), y, task)
+    fitted = [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
+    assert "task_importances_" in fitted
+    for name in [*model.get_params(), *fitted]:
+        assert f"\n{name} : " in method.__doc__, name

@@ -95,6 +95,8 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     trees_: Any
     selection_history_: Any
     n_iter_: Any
+    n_leaves_: Any
+    best_iteration_: Any
     search_: Any
     evals_result_: Any
     _seed: int

@@ -164,6 +164,27 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
     "feature_names_in_": ("ndarray of str", "Their names, if the table had any."),
 }
 
+TASK_ATTRIBUTES: dict[str, tuple[str, str]] = {
+    "tasks_": ("list", "Ids of the tasks, in the order in which they take turns."),
+    "selected_features_": ("ndarray of int64", "Columns used by any task, in the order they were bought."),
+    "shared_features_": ("ndarray of int64", "Those of them that at least two tasks use."),
+    "task_features_": ("dict of ndarray of int64", "Columns used by each task, in the order it bought them."),
+    "task_importances_": (
+        "dict of ndarray of float64, shape (d,)",
+        "Share of each feature in the gain of all splits of each task's trees.",
+    ),
+    "feature_importances_": ("ndarray of float64, shape (d,)", "Mean of the tasks' importances."),
+    "selection_history_": ("dict of list of HistoryEntry", "What each task bought when."),
+    "evals_result_": ("dict of dict", "Loss and metrics of each task after each round."),
+    "trees_": ("dict of list of Tree", "The trees of each task, as parallel arrays."),
+    "n_leaves_": ("dict of ndarray of int64", "Leaves of each task's trees."),
+    "n_iter_": ("dict of int", "Rounds of boosting kept of each task."),
+    "best_iteration_": ("dict of int or None", "Rounds of each task's best model on its eval set."),
+    "search_": ("dict of str", "The search used by each task; its attribute ``reason`` says why."),
+    "timings_": ("dict", "Seconds per stage of the fit, of all tasks together."),
+}
+"""Attributes of models of several tasks: new ones, and those that are dicts by task there."""
+
 T = TypeVar("T")
 
 

@@ -18,7 +18,7 @@ from gtgbm.callbacks import AnyCallback
 from gtgbm.data.input import as_table, check_rows
 from gtgbm.estimators import parameters as check
 from gtgbm.estimators.base import INPUT, BaseGTGBM, check_eval_table
-from gtgbm.estimators.documentation import documented
+from gtgbm.estimators.documentation import TASK_ATTRIBUTES, documented
 from gtgbm.estimators.outcomes import decisions, probabilities
 from gtgbm.estimators.regressors import LOSSES, numbers
 from gtgbm.estimators.rows import Rows, checked_weight, listed, pairs_of
@@ -237,6 +237,11 @@ class _Multitask(BaseGTGBM):
         self.feature_importances_ = np.mean(list(self.task_importances_.values()), axis=0)
         self.evals_result_ = {name: self._results(model) for name, model in zip(names, models, strict=True)}
         self.n_iter_ = {name: model.n_rounds for name, model in zip(names, models, strict=True)}
+        self.best_iteration_ = {name: model.best_round for name, model in zip(names, models, strict=True)}
+        self.n_leaves_ = {
+            name: np.array([tree.n_leaves for tree in model.trees], dtype=np.int64)
+            for name, model in zip(names, models, strict=True)
+        }
         self.search_ = {name: one.search for name, one in zip(names, fitted.tasks, strict=True)}
         self.timings_ = {
             stage: sum(one.timings[stage] for one in fitted.tasks if stage in one.timings)
@@ -279,7 +284,7 @@ class _Multitask(BaseGTGBM):
         raise NotImplementedError
 
 
-@documented()
+@documented(**TASK_ATTRIBUTES, classes_=("ndarray, shape (2,)", "Class labels."))
 class MultitaskGTGBMClassifier(ClassifierMixin, _Multitask):
     """GT-GBM of several tasks with two classes each: features new to all cost most, those of others less."""
 
@@ -362,7 +367,7 @@ class MultitaskGTGBMClassifier(ClassifierMixin, _Multitask):
         return np.asarray(np.searchsorted(self.classes_, y), dtype=np.float64)
 
 
-@documented()
+@documented(**TASK_ATTRIBUTES)
 class MultitaskGTGBMRegressor(RegressorMixin, _Multitask):
     """GT-GBM of several tasks of regression: features new to all cost most, those of others less."""
 
