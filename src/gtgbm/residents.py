@@ -17,6 +17,7 @@ from gtgbm.arrays import (
     I64,
     LANES,
     NEW,
+    OFFERED,
     OWNED,
     RISING,
     SKIPPED,
@@ -25,7 +26,7 @@ from gtgbm.arrays import (
 )
 from gtgbm.data.categories import CategoryColumn
 from gtgbm.data.tiles import Tiles
-from gtgbm.histograms import LevelHistograms
+from gtgbm.histograms import BestSplits, LevelHistograms
 from gtgbm.level import Level, Splits, TreeContext
 from gtgbm.reducer import Reducer
 
@@ -88,8 +89,9 @@ class ResidentColumns:
     @property
     def has_new(self) -> bool:
         """Whether some category is not owned yet, or a column that others own."""
-        kinds = self.tiles.use & ~np.uint8(RISING | FALLING)
-        return bool((self.tiles.category_use == NEW).any() or (kinds == NEW).any())
+        categories = self.tiles.category_use
+        is_new = (categories == NEW) | (categories == OFFERED)
+        return bool(is_new.any() or (self.tiles.use & OFFERED).any())
 
     def start_tree(self, allowed: Bool | None) -> None:
         """Forget the last tree's histograms.
@@ -120,8 +122,8 @@ class ResidentColumns:
                 return int(feature)
         return None
 
-    def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[Splits, Splits]:
-        """Best splits at some nodes: over owned features, and over categories and columns on offer."""
+    def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> BestSplits:
+        """Best splits at some nodes: over owned features, new categories, and what others own."""
         return self._histograms.best_splits(tree, level, nodes)
 
     def own_numbers(self, feature: int, codes: U8, n_bins: int, thresholds: F64) -> None:
@@ -133,7 +135,7 @@ class ResidentColumns:
     def offer_numbers(self, feature: int, codes: U8, n_bins: int, thresholds: F64) -> None:
         """Take in the column of a feature that others own."""
         self.own_numbers(feature, codes, n_bins, thresholds)
-        self._set_use(feature, NEW)
+        self._set_use(feature, OFFERED)
 
     def is_offered(self, feature: int) -> bool:
         """Whether the column of a feature is here already."""
