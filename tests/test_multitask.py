@@ -109,7 +109,9 @@ def test_without_a_group_penalty_tasks_are_alone(
 def test_weights_of_a_task_alone() -> None:
     X, y, task = tables(2)
     weight = np.random.default_rng(0).integers(1, 4, y.shape[0]) * np.ones(y.shape[0])
-    model = several(False, method="independent", search="exhaustive").fit(X, y, task, sample_weight=weight)
+    model = several(False, method="independent", search="exhaustive", task_penalty=0.001).fit(
+        X, y, task, sample_weight=weight
+    )
     for name in model.tasks_:
         rows = task == name
         alone = single(False, penalty=0.002, search="exhaustive").fit(

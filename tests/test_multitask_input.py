@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
+from sklearn.metrics import accuracy_score, r2_score
 
 from gtgbm import MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
 from gtgbm.arrays import F64, I64
@@ -52,8 +53,14 @@ def wide(seed: int = 0) -> tuple[F64, F64]:
 
 @methods
 @searches
-def test_columns_of_targets_are_stacked_rows(search: str, method: Any) -> None:
+@pytest.mark.parametrize("is_full", [True, False])
+def test_columns_of_targets_are_stacked_rows(is_full: bool, search: str, method: Any) -> None:
     X, Y = wide()
+    if is_full:
+        Y = np.nan_to_num(Y)
+    else:
+        # Of few values, so that the rows of a task place the same thresholds as all rows.
+        X = np.clip(np.rint(2.0 * X), -2.0, 2.0)
     given = SMALL | {"search": search}
     columns = method(**given).fit(X, Y)
     where = [np.flatnonzero(~np.isnan(Y[:, k])) for k in range(3)]
@@ -329,3 +336,51 @@ def test_docstring_describes_what_a_fit_leaves(how: str, method: Any) -> None:
     assert "task_importances_" in fitted
     for name in [*model.get_params(), *fitted]:
         assert f"\n{name} : " in method.__doc__, name
+
+
+@methods
+@searches
+def test_same_bits_for_any_threads_in_parallel(search: str, method: Any) -> None:
+    X, Y = wide()
+    given = SMALL | {"search": search, "task_order": "parallel", "n_features_to_select": 4, "n_estimators": 9}
+    one, two, three = (method(**given, n_jobs=n).fit(X, Y) for n in (1, 2, 3))
+    assert_same(one, two)
+    assert_same(one, three)
+    assert one.n_selected_features_ <= 4
+
+
+@pytest.mark.parametrize("classifies", [True, False])
+def test_scores(classifies: bool) -> None:
+    X, y, task = tables()
+    model = METHODS[classifies](**SMALL).fit(X, y, task)
+    metric: Any = accuracy_score if classifies else r2_score
+    weight = np.arange(1.0, 1.0 + y.shape[0])
+    assert model.score(X, y, task=task) == metric(y, model.predict(X, task))
+    expected = metric(y, model.predict(X, task), sample_weight=weight)
+    assert model.score(X, y, weight, task=task) == expected
+    with pytest.raises(ValueError, match="task is missing"):
+        model.score(X, y)
+    X, Y = wide()
+    model = METHODS[classifies](**SMALL).fit(X, Y)
+    known = [np.flatnonzero(~np.isnan(Y[:, k])) for k in range(3)]
+    each = [metric(Y[at, k], model.predict(X)[at, k]) for k, at in enumerate(known)]
+    assert model.score(X, Y) == pytest.approx(np.mean(each))
+
+
+@searches
+@pytest.mark.parametrize("order", ["sequential", "parallel"])
+def test_a_task_whose_target_is_constant_buys_nothing(order: str, search: str) -> None:
+    X, y, task = tables()
+    model = MultitaskGTGBMRegressor(**SMALL | {"search": search}, task_order=order)
+    model.fit(X, np.where(task == 0, 3.5, y), task)
+    assert model.task_features_[0].shape == (0,)
+    assert model.task_features_[1].shape[0] > 0
+    assert not model.task_importances_[0].any()
+    np.testing.assert_array_equal(model.predict(X[task == 0], task[task == 0]), 3.5)
+
+
+def test_a_column_missing_for_one_target_is_not_bought_for_it() -> None:
+    X, Y = wide()
+    X[~np.isnan(Y[:, 0]), 5] = np.nan
+    model = MultitaskGTGBMRegressor(**SMALL | {"group_penalty": 0.0, "task_penalty": 0.0}).fit(X, Y)
+    assert 5 not in model.task_features_[0]

@@ -249,7 +249,9 @@ class TreeGrower:
     def _take_offers(self) -> None:
         """Take in what others have bought, and need not be searched for."""
         for feature in self._costs.offered:
-            if not self._residents.is_offered(feature):
+            if feature >= self._search.n_columns:
+                self._residents.offer_category(feature)
+            elif not self._residents.is_offered(feature):
                 self._residents.offer_numbers(feature, *self._search.take_column(feature))
 
     def _own(self, feature: int) -> None:

@@ -12,14 +12,12 @@ from gtgbm.arrays import (
     CATEGORICAL,
     CELLS,
     F64,
-    FALLING,
     I32,
     I64,
     LANES,
     NEW,
     OFFERED,
     OWNED,
-    RISING,
     SKIPPED,
     U8,
     Bool,
@@ -141,6 +139,12 @@ class ResidentColumns:
         """Whether the column of a feature is here already."""
         return bool(self._position[feature] >= 0)
 
+    def offer_category(self, feature: int) -> None:
+        """Let others own a category, unless the task does, or has too few rows of it."""
+        row, code = self._category(feature)
+        if self.tiles.category_use[row, code] == NEW:
+            self.tiles.category_use[row, code] = OFFERED
+
     def own_offered(self, feature: int) -> None:
         """Own a feature that was offered."""
         self._set_use(feature, OWNED)
@@ -223,8 +227,6 @@ class ResidentColumns:
 def _tiles_of(n_rows: int, categorical: Sequence[CategoryColumn]) -> Tiles:
     tiles = Tiles(n_rows, len(categorical))
     for column in categorical:
-        # Code 0 stands for the categories that are not features.
-        use = np.full(column.values.shape[0], NEW, dtype=np.uint8)
-        use[0] = SKIPPED
+        use = np.where(column.is_usable, NEW, SKIPPED).astype(np.uint8)
         tiles.append_categories(column.first_feature, column.codes, use)
     return tiles

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gtgbm.arrays import CELLS, F64, I64, U8
+from gtgbm.arrays import CELLS, F64, I64, U8, Bool
 from gtgbm.data.input import AnyTable, issparse
 
 _CODES = CELLS - 1
@@ -31,12 +31,19 @@ class CategoryColumn:
     values : ndarray of float64, shape (codes,)
         Category of each code; NaN for missing values, which are a category like any other.
     codes : ndarray of uint8, shape (n,)
+    is_usable : ndarray of bool, shape (codes,)
+        False for categories with too few rows to be a side of any split, and for code 0.
     """
 
     column: int
     first_feature: int
     values: F64
     codes: U8
+    is_usable: Bool
+
+    def of_column(self, column: int) -> CategoryColumn:
+        """Say which column of the table it is."""
+        return replace(self, column=column)
 
     @property
     def end_feature(self) -> int:
@@ -47,25 +54,50 @@ class CategoryColumn:
 def encode_categories(
     table: AnyTable, columns: Sequence[int], weights: I64, fewest_rows: int, first_feature: int
 ) -> list[CategoryColumn]:
-    """Encode the categorical columns of a table.
+    """Encode the categorical columns of a table; see `encode_categories_of_tasks`."""
+    rows = slice(0, table.shape[0])
+    return encode_categories_of_tasks(table, columns, weights, [rows], [fewest_rows], first_feature)[0]
+
+
+def encode_categories_of_tasks(
+    table: AnyTable,
+    columns: Sequence[int],
+    weights: I64,
+    tasks: Sequence[slice],
+    fewest_rows: Sequence[int],
+    first_feature: int,
+) -> list[list[CategoryColumn]]:
+    """Encode the categorical columns of the rows of several tasks: a category is the same feature for all.
 
     Parameters
     ----------
     columns : sequence of int
     weights : ndarray of int64, shape (n,), or empty where all rows weigh 1
-    fewest_rows : int
-        Categories with fewer rows could not be a side of any split and are not features.
+    tasks : sequence of slice
+        The rows of each task.
+    fewest_rows : sequence of int
+        Categories that have fewer rows in each task could not be a side of any split and are not features.
     first_feature : int
         Where their features are numbered from.
+
+    Returns
+    -------
+    list of list of CategoryColumn
+        Those of each task.
     """
-    found: list[CategoryColumn] = []
+    found: list[list[CategoryColumn]] = [[] for _ in tasks]
     for column in columns:
         values = table[:, [column]].toarray()[:, 0] if issparse(table) else table[:, column]
         categories, which, counts = _distinct(np.asarray(values, dtype=np.float64))
-        if weights.shape[0]:
+        if weights.shape[0] or len(tasks) > 1:
+            weigh = weights if weights.shape[0] else np.ones(which.shape[0])
             # Sums of whole numbers, exact as floats.
-            counts = np.bincount(which, weights=weights).astype(np.int64)
-        kept = np.flatnonzero(counts >= fewest_rows)
+            n = categories.shape[0]
+            by_task = np.stack([np.bincount(which[at], weigh[at], n).astype(np.int64) for at in tasks])
+        else:
+            by_task = counts[None]
+        is_usable, counts = by_task >= np.array(fewest_rows)[:, None], by_task.sum(axis=0)
+        kept = np.flatnonzero(is_usable.any(axis=0))
         if kept.shape[0] > _MAX_CATEGORIES:
             kept = np.sort(kept[np.argsort(-counts[kept], kind="stable")[:_MAX_CATEGORIES]])
         for first in range(0, max(kept.shape[0], 1), _CODES - 1):
@@ -73,8 +105,11 @@ def encode_categories(
             code_of = np.zeros(categories.shape[0], dtype=np.uint8)
             code_of[chunk] = np.arange(1, chunk.shape[0] + 1)
             values = np.concatenate([[np.nan], categories[chunk]])
-            found.append(CategoryColumn(int(column), first_feature, values, code_of[which]))
-            first_feature = found[-1].end_feature
+            codes = code_of[which]
+            for k, at in enumerate(tasks):
+                usable = np.concatenate([[False], is_usable[k, chunk]])
+                found[k].append(CategoryColumn(int(column), first_feature, values, codes[at], usable))
+            first_feature += int(values.shape[0])
     return found
 
 

@@ -17,9 +17,10 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
     ),
     "group_penalty": ("float", "μ_G", "What a feature costs on top that no task uses yet."),
     "task_penalty": (
-        "float or dict",
+        "float, 'auto' or dict",
         "μ_t",
-        "What the first use of a feature costs a task, or each task.",
+        "What the first use of a feature costs a task, or each task. 'auto': 8 / (rows + 8), the worth of "
+        "eight of the task's rows, which chance seldom gains.",
     ),
     "method": (
         "{'multitask', 'group-sparse', 'independent', 'single-task'}",
@@ -27,6 +28,13 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
         "'multitask': both penalties; 'group-sparse': what one task buys is free for all; 'independent': "
         "tasks know nothing of each other, and pay both penalties for each feature; 'single-task': one model "
         "of all rows, which knows the task as a category.",
+    ),
+    "task_order": (
+        "{'sequential', 'parallel'}",
+        "",
+        "'sequential': tasks take turns, and one knows what those before it bought in the same round. "
+        "'parallel': tasks run side by side, and learn of each other's purchases after each round; what "
+        "n_features_to_select still allows is dealt out to them before it.",
     ),
     "n_features_per_task": ("int or None", "", "Hard limit on the number of features of each task."),
     "penalty_scale": (
@@ -169,6 +177,7 @@ TASK_ATTRIBUTES: dict[str, tuple[str, str]] = {
     "selected_features_": ("ndarray of int64", "Columns used by any task, in the order they were bought."),
     "shared_features_": ("ndarray of int64", "Those of them that at least two tasks use."),
     "task_features_": ("dict of ndarray of int64", "Columns used by each task, in the order it bought them."),
+    "task_categories_": ("dict of dict", "Categories bought by each task, of each categorical column."),
     "task_importances_": (
         "dict of ndarray of float64, shape (d,)",
         "Share of each feature in the gain of all splits of each task's trees.",
