@@ -58,7 +58,7 @@ LAYERS: list[tuple[str, ...]] = [
         "group_search",
     ),
     ("growing", "leaf_values", "monotone", "newton", "evaluation"),
-    ("boosting", "search_choice", "training", "multitask", "task_turns", "progress"),
+    ("boosting", "search_choice", "training", "task", "common_start", "multitask", "task_turns", "progress"),
     (
         "estimators",
         "estimators.base",

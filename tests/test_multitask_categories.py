@@ -52,7 +52,7 @@ def test_without_a_group_penalty_tasks_are_alone(order: str, search: str, form: 
     X, y, task = tables()
     table = form(X)
     given: dict[str, Any] = {"search": search, "categorical_features": [1], "min_samples_leaf": 8}
-    weight = np.random.default_rng(1).integers(1, 3, y.shape[0])
+    weight: Any = np.random.default_rng(1).integers(1, 3, y.shape[0])
     model = several(True, group_penalty=0.0, task_penalty=0.002, task_order=order, **given)
     model.fit(table, y, task, sample_weight=weight)
     for name in model.tasks_:
@@ -105,10 +105,10 @@ def test_limits_count_categories(order: str, search: str) -> None:
         "categorical_features": [1],
         "random_state": 0,
     }
-    free: dict[str, Any] = {"group_penalty": 0.0, "task_penalty": 0.0, "n_estimators": 20}
-    model = MultitaskGTGBMRegressor(n_features_to_select=6, **given, **free).fit(X, y * 1.0, task)
+    given |= {"group_penalty": 0.0, "task_penalty": 0.0, "n_estimators": 20, "random_state": 0}
+    model = MultitaskGTGBMRegressor(n_features_to_select=6, **given).fit(X, y * 1.0, task)
     assert model.n_selected_features_ == 6
-    model = MultitaskGTGBMRegressor(n_features_per_task=3, **given, **free).fit(X, y * 1.0, task)
+    model = MultitaskGTGBMRegressor(n_features_per_task=3, **given).fit(X, y * 1.0, task)
     assert [len(history) for history in model.selection_history_.values()] == [3, 3, 3]
 
 

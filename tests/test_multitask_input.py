@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score, r2_score
 
-from gtgbm import MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
+from gtgbm import GTGBMClassifier, GTGBMRegressor, MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
 from gtgbm.arrays import F64, I64
 from tests.test_determinism import bytes_of
 
@@ -384,3 +384,32 @@ def test_a_column_missing_for_one_target_is_not_bought_for_it() -> None:
     X[~np.isnan(Y[:, 0]), 5] = np.nan
     model = MultitaskGTGBMRegressor(**SMALL | {"group_penalty": 0.0, "task_penalty": 0.0}).fit(X, Y)
     assert 5 not in model.task_features_[0]
+
+
+@methods
+@searches
+@pytest.mark.parametrize("order", ["sequential", "parallel"])
+def test_tasks_go_on_from_common_rounds(order: str, search: str, method: Any) -> None:
+    X, y, task = tables()
+    X[:, 7] = np.arange(X.shape[0]) % 5
+    given = SMALL | {"search": search, "categorical_features": [7], "n_features_to_select": 4}
+    model = method(**given, task_order=order, n_common_rounds=3, task_penalty=0.004).fit(X, y, task)
+    first, second = (bytes_of(model.trees_[name]) for name in model.tasks_)
+    assert first[:3] == second[:3]
+    assert first[3] != second[3]
+    assert all(
+        entry.tree >= 3 or entry in model.selection_history_[1] for entry in model.selection_history_[0]
+    )
+    assert model.n_selected_features_ <= 4
+    sizes = np.bincount(task)
+    rows = np.concatenate([np.flatnonzero(task == name) for name in model.tasks_])
+    single = {MultitaskGTGBMRegressor: GTGBMRegressor, MultitaskGTGBMClassifier: GTGBMClassifier}[method]
+    penalty = (0.001 + np.average([0.004, 0.004], weights=sizes)) / 2
+    alone = single(**given | {"n_estimators": 3}, penalty=penalty).fit(X[rows], y[rows])
+    assert bytes_of(alone.trees_) == first[:3]
+
+
+def test_one_task_in_common_rounds_is_an_ordinary_model() -> None:
+    X, y, task = tables()
+    model = MultitaskGTGBMRegressor(**SMALL, n_common_rounds=5, task_penalty=0.004).fit(X, y, task * 0)
+    assert bytes_of(model.trees_[0]) == bytes_of(GTGBMRegressor(**SMALL, penalty=0.005).fit(X, y).trees_)

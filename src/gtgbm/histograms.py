@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,9 @@ _ROWS_WORTH_KEEPING = 1024
 """Fetching a parent's histogram to subtract costs about as much as adding this many rows."""
 _BLOCK_BYTES = 2 << 20
 """Histograms not kept are built and scanned in blocks of about this size."""
+
+
+_Looks: TypeAlias = list[tuple[U8, U8]]
 
 
 class BestSplits(NamedTuple):
@@ -59,14 +62,26 @@ class LevelHistograms:
         if nodes.shape[0] == 0 or self._tiles.n_columns == 0:
             self._kept.forget()
             return BestSplits(*(Splits.none(nodes.shape[0]) for _ in BestSplits._fields))
+        looks = self._looks()
         level_bytes = 2 * nodes.shape[0] * self._tiles.n_tiles * _TILE_BYTES
         rows_per_node = int(level.size[nodes].sum()) // nodes.shape[0]
         if level_bytes <= _KEPT_BYTES and rows_per_node >= _ROWS_WORTH_KEEPING:
-            found = self._split_keeping(tree, level, nodes)
+            found = self._split_keeping(tree, level, nodes, looks)
         else:
             self._kept.forget()
-            found = self._split_in_blocks(tree, level, nodes)
-        return BestSplits(*(self._as_splits(*found, which) for which in range(3)))
+            found = self._split_in_blocks(tree, level, nodes, looks)
+        offered = self._as_splits(*found, 3) if len(looks) > 1 else Splits.none(nodes.shape[0])
+        return BestSplits(self._as_splits(*found, 0), self._as_splits(*found, 1), offered)
+
+    def _looks(self) -> _Looks:
+        """Return what columns and categories are to each scan: a second one is for offers alone."""
+        use, category_use = self._tiles.scanned_use, self._tiles.category_use
+        is_offered, category_offered = (use & OFFERED) > 0, category_use == OFFERED
+        if not is_offered.any() and not category_offered.any():
+            return [(use, category_use)]
+        offers = np.where(is_offered, use - OFFERED + NEW, np.where(use == CATEGORICAL, use, SKIPPED))
+        categories = np.where(category_offered, NEW, SKIPPED)
+        return [(use, category_use), (offers.astype(np.uint8), categories.astype(np.uint8))]
 
     def measure(self, tree: TreeContext, level: Level, nodes: I64, position: int, use: U8) -> Splits:
         """Best owned splits of one column at some nodes; `use` says which columns are looked at."""
@@ -85,7 +100,7 @@ class LevelHistograms:
         feature = self._tiles.feature_of(position, bins)
         return Splits(feature, np.maximum(gain[:, which], 0.0), bins, side)
 
-    def _split_keeping(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[F64, I32]:
+    def _split_keeping(self, tree: TreeContext, level: Level, nodes: I64, looks: _Looks) -> tuple[F64, I32]:
         # Parents' histograms lack the columns added since: full tiles from before, and the rest built anew.
         n_tiles = self._tiles.n_tiles
         known = n_tiles if self._kept_columns == self._tiles.n_columns else self._kept_columns // LANES
@@ -102,9 +117,9 @@ class LevelHistograms:
         self._kept.subtract(tree.pool, plan, known * _TILE_CELLS, flat)
         self._kept.keep(level, nodes, plan, flat)
         self._kept_columns = self._tiles.n_columns
-        return self._scan_all(tree, level, nodes, hist, slice(0, self._tiles.n_columns))
+        return self._scan_all(tree, level, nodes, hist, slice(0, self._tiles.n_columns), looks)
 
-    def _split_in_blocks(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[F64, I32]:
+    def _split_in_blocks(self, tree: TreeContext, level: Level, nodes: I64, looks: _Looks) -> tuple[F64, I32]:
         n_tiles, n_nodes = self._tiles.n_tiles, nodes.shape[0]
         block = max(_BLOCK_BYTES // (n_nodes * _TILE_BYTES), tree.pool.size)
         best: tuple[F64, I32] | None = None
@@ -116,7 +131,7 @@ class LevelHistograms:
             self._build(tree, level, nodes, np.arange(n_nodes), codes, range(last - first), hist)
             self._reducer.sum(hist)
             columns = slice(first * LANES, min(last * LANES, self._tiles.n_columns))
-            gain, where = self._scan_all(tree, level, nodes, hist, columns)
+            gain, where = self._scan_all(tree, level, nodes, hist, columns, looks)
             if best is None:
                 best = gain, where
                 continue
@@ -146,24 +161,15 @@ class LevelHistograms:
         )
 
     def _scan_all(
-        self, tree: TreeContext, level: Level, nodes: I64, hist: I64, columns: slice
+        self, tree: TreeContext, level: Level, nodes: I64, hist: I64, columns: slice, looks: _Looks
     ) -> tuple[F64, I32]:
-        """Return gains (k, 3) and places (k, 3, 3) of the best owned, new and offered splits."""
-        use, category_use = self._tiles.scanned_use[columns], self._tiles.category_use
-        gain, where = self._scan(tree, level, nodes, hist, columns, use, category_use)
-        is_offered, category_offered = (use & OFFERED) > 0, category_use == OFFERED
-        if is_offered.any() or category_offered.any():
-            # Once more, with nothing but them, as new ones.
-            use = np.where(is_offered, use - OFFERED + NEW, np.where(use == CATEGORICAL, use, SKIPPED))
-            category_use = np.where(category_offered, NEW, SKIPPED)
-            given = use.astype(np.uint8), category_use.astype(np.uint8)
-            offered_gain, offered_where = self._scan(tree, level, nodes, hist, columns, *given)
-        else:
-            offered_gain, offered_where = np.full_like(gain, -np.inf), np.full_like(where, -1)
-        return (
-            np.concatenate([gain, offered_gain[:, 1:]], axis=1),
-            np.concatenate([where, offered_where[:, 1:]], axis=1),
-        )
+        """Return gains (k, 2 looks) and places (k, 2 looks, 3): the best owned and new splits of each."""
+        given = tree, level, nodes, hist, columns
+        found = [self._scan(*given, use[columns], category_use) for use, category_use in looks]
+        if len(found) == 1:
+            return found[0]
+        gains, places = zip(*found, strict=True)
+        return np.concatenate(gains, axis=1), np.concatenate(places, axis=1)
 
     def _scan(
         self,

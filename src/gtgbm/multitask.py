@@ -9,42 +9,18 @@ from time import perf_counter
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import F64, I64
+from gtgbm.arrays import F64
+from gtgbm.boosting import Model
 from gtgbm.callbacks import AnyCallback, Callbacks, Progress
+from gtgbm.common_start import common_start, copy_of
 from gtgbm.data.categories import CategoryColumn, encode_categories_of_tasks
-from gtgbm.data.input import AnyTable, issparse
+from gtgbm.data.input import issparse
 from gtgbm.feature_costs import TaskCosts
-from gtgbm.losses.base import Loss, Targets
+from gtgbm.losses.base import Loss
 from gtgbm.shared_columns import SharedTable
+from gtgbm.task import Task
 from gtgbm.task_turns import Parallel, Sequential, Turns
-from gtgbm.training import Evaluated, Fit, Fitted, Settings, TaskParts, prepare
-
-
-@dataclass(frozen=True)
-class Task:
-    """One task's rows, and how it is trained.
-
-    Attributes
-    ----------
-    table : ndarray or scipy.sparse.csc_matrix
-        Of the task alone; or the dense table of all tasks, of which it has some `rows`.
-    rows : ndarray of int64 or None
-        Ascending; None: all rows of a table of its own.
-    settings : Settings
-        Its `penalty` is that of the task alone, its `n_features_to_select` the most it may own by itself.
-    """
-
-    table: AnyTable
-    rows: I64 | None
-    targets: Targets
-    settings: Settings
-    evaluated: Evaluated
-
-    def own_table(self) -> AnyTable:
-        """Return the task's rows; a copy only where they are not the whole table."""
-        if self.rows is None or self.rows.shape[0] == self.table.shape[0]:
-            return self.table
-        return self.table[self.rows]
+from gtgbm.training import Fit, Fitted, TaskParts, prepare
 
 
 @dataclass(frozen=True)
@@ -75,6 +51,7 @@ def train_tasks(
     pool: _core.Pool,
     callbacks: Sequence[AnyCallback] = (),
     in_parallel: bool = False,
+    n_common_rounds: int = 0,
 ) -> FittedTasks:
     """Fit models to tasks, one tree each per round: what one has bought is cheaper for the others.
 
@@ -86,6 +63,8 @@ def train_tasks(
         Most features of all tasks together.
     in_parallel : bool
         Whether tasks learn of each other's features only after each round; see `Parallel`.
+    n_common_rounds : int
+        Rounds of `common_start`, which all tasks begin with.
     """
     start = perf_counter()
     categorical = _categories(tasks)
@@ -97,6 +76,10 @@ def train_tasks(
         whole = SharedTable(tasks[0].table, pool, tasks[0].settings.max_bins, seed)
     is_sharing = group_penalty > 0.0 or (limit is not None and limit < n_features)
 
+    common: Model | None = None
+    if n_common_rounds:
+        common = common_start(tasks, loss, group_penalty, limit, n_common_rounds, seed, pool)
+
     def ready(k: int) -> Fit:
         task = tasks[k]
         own = task.settings.penalty, task.settings.n_features_to_select
@@ -104,7 +87,8 @@ def train_tasks(
         rows = task.rows if task.rows is not None else np.empty(0, dtype=np.int64)
         among = TaskParts(costs, categorical[k], whole, rows)
         given = task.targets, loss, task.settings, seed, turns.pools[k], task.evaluated
-        return prepare(task.own_table(), *given, among=among)
+        continued = None if common is None else copy_of(common)
+        return prepare(task.own_table(), *given, continued, among=among)
 
     fits = turns.run(ready, range(len(tasks)))
     found = _take_rounds(fits, tasks, turns, callbacks)

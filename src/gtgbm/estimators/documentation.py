@@ -36,6 +36,12 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
         "'parallel': tasks run side by side, and learn of each other's purchases after each round; what "
         "n_features_to_select still allows is dealt out to them before it.",
     ),
+    "n_common_rounds": (
+        "int",
+        "",
+        "So many of the n_estimators rounds come first and grow their trees from the rows of all tasks "
+        "together, for tasks that are much alike. Of no effect on 'independent' and 'single-task'.",
+    ),
     "n_features_per_task": ("int or None", "", "Hard limit on the number of features of each task."),
     "penalty_scale": (
         "{'root', 'absolute'}",

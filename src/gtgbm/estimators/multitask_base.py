@@ -24,8 +24,9 @@ from gtgbm.estimators.task_rows import TaskRows, as_one_task, check_tasks, per_t
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.evaluation import Validation
 from gtgbm.losses.base import Loss
-from gtgbm.multitask import FittedTasks, Task, train_tasks
+from gtgbm.multitask import FittedTasks, train_tasks
 from gtgbm.progress import ProgressBar
+from gtgbm.task import Task
 from gtgbm.training import Evaluated, train
 from gtgbm.tree import importances
 
@@ -42,6 +43,7 @@ class BaseMultitask(BaseGTGBM):
     n_features_per_task: Any
     method: Any
     task_order: Any
+    n_common_rounds: Any
     task_importances_: dict[Any, F64]
     # What BaseGTGBM reads, and tasks have in other forms or not at all.
     penalty = 0.0
@@ -109,6 +111,9 @@ class BaseMultitask(BaseGTGBM):
         group, _ = self._penalties(labels)
         limit = tasks[0].settings.n_features_to_select
         tasks = [self._with_own_limit(task) for task in tasks]
+        n_common_rounds = check.count(
+            "n_common_rounds", self.n_common_rounds, low=0, high=tasks[0].settings.n_estimators
+        )
         if self._is_single:
             return self._fit_single(tasks[0], loss, limit, seed, callbacks)
         verbose = check.count("verbose", int(self.verbose), low=0)
@@ -122,6 +127,7 @@ class BaseMultitask(BaseGTGBM):
                 pool=make_pool(self.n_jobs),
                 callbacks=[bar.update, *listed(callbacks)],
                 in_parallel=order == "parallel",
+                n_common_rounds=0 if self.method == "independent" else n_common_rounds,
             )
         self._keep_tasks(labels.names, fitted, loss)
         return self
