@@ -109,7 +109,9 @@ def test_without_a_group_penalty_tasks_are_alone(
 def test_weights_of_a_task_alone() -> None:
     X, y, task = tables(2)
     weight = np.random.default_rng(0).integers(1, 4, y.shape[0]) * np.ones(y.shape[0])
-    model = several(False, method="independent", search="exhaustive").fit(X, y, task, sample_weight=weight)
+    model = several(False, method="independent", search="exhaustive", task_penalty=0.001).fit(
+        X, y, task, sample_weight=weight
+    )
     for name in model.tasks_:
         rows = task == name
         alone = single(False, penalty=0.002, search="exhaustive").fit(
@@ -264,6 +266,19 @@ def test_limits_are_the_plain_method(seed: int, shared: int | None, each: int | 
     bought = [{one.feature for one in ensemble.purchases} for ensemble in plain]
     assert shared is None or len(set().union(*bought)) == shared
     assert each is None or max(map(len, bought)) == each
+
+
+def test_a_node_that_comes_too_late_for_a_new_feature_takes_one_on_offer() -> None:
+    rng = np.random.default_rng(0)
+    X, task = rng.normal(size=(480, 6)), np.repeat([0, 1], 240)
+    is_high = X[:, 0] > 0.1
+    # Both nodes below the root of task 1 want a feature that is new to all, when one more is allowed.
+    new = np.where(is_high, 3.0 * (X[:, 2] > 0), 3.0 * (X[:, 3] > 0)) + (X[:, 1] > 0)
+    y = 10.0 * is_high + np.where(task == 0, 3.0 * (X[:, 1] > 0), new) + 0.01 * rng.normal(size=480)
+    first, second = assert_is_plain(X, y, task, _Limits(0.004, shared=3), 0.0001)
+    assert [one.feature for one in first.purchases[:2]] == [0, 1]
+    in_first_tree = [(one.feature, round(one.price, 6)) for one in second.purchases if one.tree == 0]
+    assert in_first_tree[:3] == [(0, 0.0001), (3, 0.0041), (1, 0.0001)]
 
 
 @kinds

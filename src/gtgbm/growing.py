@@ -206,17 +206,18 @@ class TreeGrower:
             return choice, []
         level.due_rows[active] = (self._limits.revisit_share * level.n_rows[active]).astype(np.int64)
         with self._timings.stage("histograms"):
-            owned, new = self._residents.best_splits(tree, level, active)
-        choice.put(active, owned)
-        may_buy = self._may_buy(level, active, owned.gain)
+            best = self._residents.best_splits(tree, level, active)
+        choice.put(active, best.owned)
+        may_buy = self._may_buy(level, active, best.owned.gain)
         if not may_buy.any():
             return choice, []
-        proposals = Splits.none(len(level))
+        offered, new = Splits.none(len(level)), Splits.none(len(level))
         searched = active[may_buy]
-        proposals.put(searched, new.at(np.flatnonzero(may_buy)))
+        offered.put(searched, best.offered.at(np.flatnonzero(may_buy)))
+        new.put(searched, best.new.at(np.flatnonzero(may_buy)))
         if self._costs.search_price < np.inf:
             nodes, found = self._search.propose(tree, level, searched, choice.gain[searched], self._costs)
-            proposals.improve(nodes, found, self._costs.prices)
+            new.improve(nodes, found)
         # Largest first; a stable sort keeps equals in the order of their nodes.
         turn = active[np.argsort(-level.n_rows[active], kind="stable")]
 
@@ -224,7 +225,7 @@ class TreeGrower:
             self._own(feature)
             return self._residents.measure(tree, level, later, feature)
 
-        bought = buy_new_features(choice, proposals, turn, self._costs, own_and_measure)
+        bought = buy_new_features(choice, [offered, new], turn, self._costs, own_and_measure)
         # Where something was found, more may be found right below.
         level.due_rows[[node for node, _, _ in bought]] = ALWAYS_DUE
         return choice, [
@@ -248,7 +249,9 @@ class TreeGrower:
     def _take_offers(self) -> None:
         """Take in what others have bought, and need not be searched for."""
         for feature in self._costs.offered:
-            if not self._residents.is_offered(feature):
+            if self._residents.is_categorical(feature):
+                self._residents.offer_category(feature)
+            elif not self._residents.is_offered(feature):
                 self._residents.offer_numbers(feature, *self._search.take_column(feature))
 
     def _own(self, feature: int) -> None:
@@ -318,7 +321,7 @@ class TreeGrower:
             level.is_open &= ~is_due
             active = self._active(level)
             choice = Splits.none(len(level))
-            choice.put(active, self._residents.best_splits(tree, level, active)[0])
+            choice.put(active, self._residents.best_splits(tree, level, active).owned)
             below = self._split(tree, level, active, choice, draft)
         met: I64 = np.concatenate(found)
         met[:, 0] = -1
