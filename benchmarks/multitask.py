@@ -19,7 +19,18 @@ from sklearn.base import clone
 
 from benchmarks.marked import write_between
 from benchmarks.measuring import ROOT, environment
-from benchmarks.multitask_data import SHARED, SIZES, Rows, amazon, generated, own_features, school
+from benchmarks.multitask_data import (
+    COLUMNS,
+    OWN,
+    SHARED,
+    SIZES,
+    Rows,
+    amazon,
+    drawn,
+    generated,
+    own_features,
+    school,
+)
 from gtgbm import MultitaskGTGBMClassifier, MultitaskGTGBMRegressor, compare_tasks
 
 PAGE = ROOT / "docs" / "multitask.md"
@@ -99,7 +110,7 @@ def result_of(study: Study, method: str, limit: int | None, seed: int) -> Any:
     train, test = study.load(seed)
     model = clone(study.model).set_params(random_state=seed)
     tried = settings_of(study, method, limit, len(np.unique(train.task)))
-    validated = np.random.default_rng(seed).random(train.y.shape[0]) < _VALIDATED
+    validated = drawn(train.y.shape[0], _VALIDATED, seed)
 
     def compared(given: dict[str, Any], on: Rows, against: Rows) -> Any:
         candidate = clone(model).set_params(**given)
@@ -137,32 +148,30 @@ def table(study: Study) -> list[str]:
 
 def recovery() -> list[str]:
     """How many of the features that matter are found shared, or specific to their task."""
-    shared, own = [], {name: [] for name in SIZES}  # type: ignore[var-annotated]
-    others = []
+    shared: list[float] = []
+    own: dict[str, list[float]] = {name: [] for name in SIZES}
+    others: list[int] = []
     for seed in range(RECOVERY_SEEDS):
         train, _ = generated(seed)
         model = MultitaskGTGBMClassifier(min_node_fraction=0.2, random_state=seed)
         model.fit(train.X, train.y, task=train.task)
         used = {name: set(model.task_features_[name].tolist()) for name in SIZES}
         is_shared = set(model.shared_features_.tolist())
-        shared.append(np.mean([feature in is_shared for feature in range(SHARED)]))
+        shared.append(float(np.mean([feature in is_shared for feature in range(SHARED)])))
         for name in SIZES:
             found = [feature in used[name] - is_shared for feature in own_features(name)]
-            own[name].append(np.mean(found))
+            own[name].append(float(np.mean(found)))
         true = set(range(SHARED)).union(*(own_features(name) for name in SIZES))
         others.append(len(set(model.selected_features_.tolist()) - true))
-    specific = np.mean([own[name] for name in SIZES], axis=0)
+    specific = np.mean([own[name] for name in SIZES], axis=0).tolist()
     rows = ["| of the features that matter | found so | range over seeds |", "|---|---|---|"]
     listed = [("to all tasks: found shared", shared), ("to one task: found its own", specific)]
     listed += [(f"to the {name} one ({SIZES[name]:,} rows)", own[name]) for name in SIZES]
     for name, values in listed:
         rows.append(f"| {name} | {np.mean(values):.0%} | {min(values):.0%} – {max(values):.0%} |")
     print("\n".join(rows), flush=True)
-    return [
-        *rows,
-        "",
-        f"Besides, {np.mean(others):.1f} useless features of {300 - 25} were bought on average.",
-    ]
+    useless = COLUMNS - SHARED - OWN * len(SIZES)
+    return [*rows, "", f"Of {useless} useless features, {np.mean(others):.1f} were bought on average."]
 
 
 def main() -> None:

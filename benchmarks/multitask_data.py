@@ -71,5 +71,11 @@ def school(data_dir: Path, seed: int) -> tuple[Rows, Rows]:
     """Exam scores of 139 schools; a fifth of the rows to test with."""
     z = np.load(data_dir / "school" / "data.npz")
     rows = Rows(z["X"], z["y"] * 1.0, z["task"])
-    test = np.random.default_rng(seed).random(rows.y.shape[0]) < 0.2
+    test = drawn(rows.y.shape[0], 0.2, seed)
     return rows.at(~test), rows.at(test)
+
+
+def drawn(n_rows: int, share: float, seed: int) -> NDArray[np.bool_]:
+    """Draw a share of rows."""
+    is_drawn: NDArray[np.bool_] = np.random.default_rng(seed).random(n_rows) < share
+    return is_drawn

@@ -52,8 +52,7 @@ ScannedColumns scanned_columns(const Array<const int32_t, 1>& n_bins, const Arra
     require(category_use.shape(1) == kCells, "columns: category_use must have 256 codes per row");
     for (size_t c = 0; c < columns; ++c) {
         require(n_bins.data()[c] <= kMissingCell, "columns: at most 255 bins");
-        require(use.data()[c] <= (kUseMask | kRising | kFalling | kOffered),
-                "columns: use must be 0 .. 31");
+        require(use.data()[c] <= (kUseMask | kRising | kFalling), "columns: use must be 0 .. 15");
         require((use.data()[c] & kUseMask) != kCategorical ||
                     (0 <= category_row.data()[c] &&
                      category_row.data()[c] < static_cast<int64_t>(category_use.shape(0))),

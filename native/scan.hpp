@@ -12,8 +12,6 @@ namespace gtgbm {
 enum Use : uint8_t { kSkipped = 0, kNew = 1, kOwned = 2, kCategorical = 3 };
 // Added to kNew or kOwned where predictions must not fall, or not rise, with the column's values.
 constexpr uint8_t kUseMask = 3, kRising = 4, kFalling = 8;
-// Instead of kNew where other tasks own the feature: passed over, as callers scan such features apart.
-constexpr uint8_t kOffered = 16;
 
 inline double direction_of(uint8_t use) {
     return (use & kRising) != 0 ? 1.0 : (use & kFalling) != 0 ? -1.0 : 0.0;

@@ -58,6 +58,7 @@ LAYERS: list[tuple[str, ...]] = [
         "sparse_search",
         "candidates",
         "shared_columns",
+        "offered_columns",
         "group_search",
     ),
     ("growing", "leaf_values", "monotone", "newton", "evaluation"),

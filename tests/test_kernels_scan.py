@@ -175,7 +175,7 @@ def test_wrong_shapes_are_refused() -> None:
         "columns": {2: np.full(many, 2, i32), 3: np.full(many, OWNED, u8), 4: np.full(many, -1, i32)},
         "bins": {2: np.full(9, 256, i32)},
         "uses": {3: use[:8].copy()},
-        "use": {3: np.full(9, 32, u8)},
+        "use": {3: np.full(9, 16, u8)},
         "category rows": {4: category_row[:8].copy()},
         "category row": {4: np.full(9, 1, i32)},
         "no category row": {4: np.full(9, -1, i32)},

@@ -31,7 +31,7 @@ SKIPPED, NEW, OWNED, CATEGORICAL = 0, 1, 2, 3
 """What a column, or a category of a categorical column, is to a scan of histograms (native/scan.hpp)."""
 
 OFFERED = 16
-"""A feature that other tasks own: kernels pass over it, and it is scanned apart, since its price differs."""
+"""A category that other tasks own: kernels pass over it, and it is scanned apart, since its price differs."""
 
 RISING, FALLING = 4, 8
-"""Added to NEW, OWNED or OFFERED where predictions must not fall, or not rise, with a column's values."""
+"""Added to NEW or OWNED where predictions must not fall, or not rise, with a column's values."""

@@ -15,6 +15,7 @@ from gtgbm.drafting import Draft
 from gtgbm.feature_costs import FeatureCosts
 from gtgbm.fixed_point import pack
 from gtgbm.level import ALWAYS_DUE, Level, RowOrder, Splits, TreeContext, TreeLimits
+from gtgbm.offered_columns import OfferedColumns
 from gtgbm.reducer import Reducer
 from gtgbm.residents import ResidentColumns
 from gtgbm.searches import Search
@@ -99,6 +100,7 @@ class TreeGrower:
         self,
         n_rows: int,
         residents: ResidentColumns,
+        offers: OfferedColumns,
         search: Search,
         costs: FeatureCosts,
         limits_of: Callable[[RowWeights], TreeLimits],
@@ -108,6 +110,7 @@ class TreeGrower:
     ) -> None:
         self._n_rows = n_rows
         self._residents = residents
+        self._offers = offers
         self._search = search
         self._costs = costs
         self._limits_of = limits_of
@@ -153,6 +156,7 @@ class TreeGrower:
         self._costs.start_tree(root_sse, cells.scale * math.sqrt(weights.cell_unit), features)
         self._take_offers()
         self._residents.start_tree(features)
+        self._offers.start_tree(features)
         rest = self._rests.setdefault(score, Rest(self._limits.longest_rest))
         looks = rest.start_tree(len(self._costs.owned))
         self._searches = looks and self._costs.new_price < np.inf
@@ -194,7 +198,7 @@ class TreeGrower:
         if not self._searches:
             return np.ones(nodes.shape[0], dtype=np.bool_)
         may_buy = level.sse[nodes] > self._costs.new_price
-        if not self._residents.has_new:
+        if not self._residents.has_new and not len(self._offers):
             may_buy &= self._search.may_find(level, nodes, self._costs)
         settled: Bool = ~may_buy
         return settled
@@ -215,6 +219,9 @@ class TreeGrower:
         searched = active[may_buy]
         offered.put(searched, best.offered.at(np.flatnonzero(may_buy)))
         new.put(searched, best.new.at(np.flatnonzero(may_buy)))
+        if len(self._offers):
+            with self._timings.stage("offers"):
+                offered.improve(searched, self._offers.best_splits(tree, level, searched))
         if self._costs.search_price < np.inf:
             nodes, found = self._search.propose(tree, level, searched, choice.gain[searched], self._costs)
             new.improve(nodes, found)
@@ -251,16 +258,15 @@ class TreeGrower:
         for feature in self._costs.offered:
             if self._residents.is_categorical(feature):
                 self._residents.offer_category(feature)
-            elif not self._residents.is_offered(feature):
-                self._residents.offer_numbers(feature, *self._search.take_column(feature))
+            elif feature not in self._offers:
+                self._offers.add(feature, *self._search.take_column(feature))
 
     def _own(self, feature: int) -> None:
         if self._residents.is_categorical(feature):
             self._residents.own_category(feature)
-        elif self._residents.is_offered(feature):
-            self._residents.own_offered(feature)
         else:
-            self._residents.own_numbers(feature, *self._search.take_column(feature))
+            source = self._offers.take if feature in self._offers else self._search.take_column
+            self._residents.own_numbers(feature, *source(feature))
 
     def _split(
         self, tree: TreeContext, level: Level, active: I64, choice: Splits, draft: Draft

@@ -27,7 +27,7 @@ _Looks: TypeAlias = list[tuple[U8, U8]]
 
 
 class BestSplits(NamedTuple):
-    """Best splits of some nodes: over owned features, over new ones, and over those that others own."""
+    """Best splits of some nodes: over owned features, over new ones, and over categories on offer."""
 
     owned: Splits
     new: Splits
@@ -74,14 +74,13 @@ class LevelHistograms:
         return BestSplits(self._as_splits(*found, 0), self._as_splits(*found, 1), offered)
 
     def _looks(self) -> _Looks:
-        """Return what columns and categories are to each scan: a second one is for offers alone."""
+        """Return what columns and categories are to each scan: a second one is for categories on offer."""
         use, category_use = self._tiles.scanned_use, self._tiles.category_use
-        is_offered, category_offered = (use & OFFERED) > 0, category_use == OFFERED
-        if not is_offered.any() and not category_offered.any():
+        is_offered = category_use == OFFERED
+        if not is_offered.any():
             return [(use, category_use)]
-        offers = np.where(is_offered, use - OFFERED + NEW, np.where(use == CATEGORICAL, use, SKIPPED))
-        categories = np.where(category_offered, NEW, SKIPPED)
-        return [(use, category_use), (offers.astype(np.uint8), categories.astype(np.uint8))]
+        offers = np.where(use == CATEGORICAL, CATEGORICAL, SKIPPED).astype(np.uint8)
+        return [(use, category_use), (offers, np.where(is_offered, NEW, SKIPPED).astype(np.uint8))]
 
     def measure(self, tree: TreeContext, level: Level, nodes: I64, position: int, use: U8) -> Splits:
         """Best owned splits of one column at some nodes; `use` says which columns are looked at."""

@@ -87,10 +87,9 @@ class ResidentColumns:
 
     @property
     def has_new(self) -> bool:
-        """Whether some category is not owned yet, or a column that others own."""
+        """Whether some category is not owned yet."""
         categories = self.tiles.category_use
-        is_new = (categories == NEW) | (categories == OFFERED)
-        return bool(is_new.any() or (self.tiles.use & OFFERED).any())
+        return bool(((categories == NEW) | (categories == OFFERED)).any())
 
     def start_tree(self, allowed: Bool | None) -> None:
         """Forget the last tree's histograms.
@@ -122,7 +121,7 @@ class ResidentColumns:
         return None
 
     def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> BestSplits:
-        """Best splits at some nodes: over owned features, new categories, and what others own."""
+        """Best splits at some nodes: over owned features, new categories, and those that others own."""
         return self._histograms.best_splits(tree, level, nodes)
 
     def own_numbers(self, feature: int, codes: U8, n_bins: int, thresholds: F64) -> None:
@@ -131,26 +130,10 @@ class ResidentColumns:
         self._position[feature] = position
         self._keep_thresholds(position, thresholds)
 
-    def offer_numbers(self, feature: int, codes: U8, n_bins: int, thresholds: F64) -> None:
-        """Take in the column of a feature that others own."""
-        self.own_numbers(feature, codes, n_bins, thresholds)
-        self._set_use(feature, OFFERED)
-
-    def is_offered(self, feature: int) -> bool:
-        """Whether the column of a feature is here already."""
-        return bool(self._position[feature] >= 0)
-
     def offer_category(self, feature: int) -> None:
         """Let others own a category, or a column of them, unless the task does or has too few rows of it."""
         use = self._uses(feature)
         use[use == NEW] = OFFERED
-
-    def own_offered(self, feature: int) -> None:
-        """Own a feature that was offered."""
-        self._set_use(feature, OWNED)
-
-    def _set_use(self, feature: int, use: int) -> None:
-        self.tiles.use[self._position[feature]] = use | int(self._directions[feature])
 
     def is_categorical(self, feature: int) -> bool:
         """Whether a feature is a category, or a column of categories."""

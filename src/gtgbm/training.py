@@ -25,6 +25,7 @@ from gtgbm.growing import TreeGrower
 from gtgbm.level import TreeLimits
 from gtgbm.losses.base import Loss, Targets
 from gtgbm.metrics import Metric
+from gtgbm.offered_columns import OfferedColumns
 from gtgbm.reducer import LocalReducer, Reducer
 from gtgbm.residents import ResidentColumns
 from gtgbm.sampling import Sampling, sample_rows
@@ -216,7 +217,8 @@ def prepare(
         search = _group_search(columns, searched, n_test, settings, pool, reducer, timings, rng, directions)
     residents = ResidentColumns(n, d, categorical, reducer, directions)
     costs = settings.costs(residents.n_features) if among is None else among.costs
-    grower = TreeGrower(n, residents, search, costs, settings.limits, pool, reducer, timings)
+    offers = OfferedColumns(n, reducer, directions)
+    grower = TreeGrower(n, residents, offers, search, costs, settings.limits, pool, reducer, timings)
     if continued is None:
         start = np.zeros(loss.n_scores) if settings.zero_start else loss.start(targets, pool, reducer)
         continued = Model(start)
