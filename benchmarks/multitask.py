@@ -40,7 +40,11 @@ _VALIDATED = 0.25
 
 METHODS: dict[str, list[dict[str, Any]]] = {
     "multitask": [{"group_penalty": 0.001}, {"group_penalty": 0.004}],
-    "multitask, common start": [{"n_common_rounds": 0.5}, {"n_common_rounds": 0.8}],
+    "multitask, common start": [
+        {"n_common_rounds": 0.5},
+        {"n_common_rounds": 0.8},
+        {"n_common_rounds": 0.8, "task_penalty": 0.001},
+    ],
     "group-sparse": [{"group_penalty": 0.004}, {"group_penalty": 0.016}],
     "independent": [{"group_penalty": 0.0}, {"group_penalty": 0.0, "task_penalty": 0.001}],
     "single-task": [{"group_penalty": 0.0}, {"group_penalty": 0.0, "task_penalty": 0.001}],
