@@ -171,21 +171,32 @@ class _Limits:
 
 
 def boost_tasks(
-    X: Sequence[F64], y: Sequence[F64], rules: Sequence[Rules], limits: _Limits, rates: Sequence[float]
+    X: Sequence[F64],
+    y: Sequence[F64],
+    rules: Sequence[Rules],
+    limits: _Limits,
+    rates: Sequence[float],
+    in_parallel: bool = False,
 ) -> tuple[list[Ensemble], list[int]]:
-    """Boost tasks in turns by squared error, as the method is written down."""
+    """Boost tasks in turns by squared error, as the method is written down; or all with what is known."""
     shared: list[int] = []
     owned: list[list[int]] = [[] for _ in y]
     found = [Ensemble([], [], np.full(one.shape[0], one.mean())) for one in y]
     for t in range(N_TREES):
+        views = [list(shared) if in_parallel else shared for _ in y]
         for k, ensemble in enumerate(found):
             g = y[k] - ensemble.scores
-            nodes, purchases = TaskBuilder(X[k], g, owned[k], rules[k], t, shared, limits).fit()
+            allowed = _Limits(limits.group_penalty, limits.shared, limits.task)
+            if in_parallel and limits.shared is not None:
+                each, rest = divmod(limits.shared - len(shared), len(y))
+                allowed.shared = len(shared) + each + (k < rest)
+            nodes, purchases = TaskBuilder(X[k], g, owned[k], rules[k], t, views[k], allowed).fit()
             for node in nodes:
                 if node.feature < 0:
                     ensemble.scores[node.rows] += rates[k] * g[node.rows].mean()
             ensemble.trees.append(nodes)
             ensemble.purchases += purchases
+        shared += dict.fromkeys(f for view in views for f in view if f not in shared)
     return found, shared
 
 
@@ -219,7 +230,12 @@ def assert_is_plain(
         for name, at in zip(model.tasks_, rows, strict=True)
     ]
     plain, shared = boost_tasks(
-        [X[at] for at in rows], [y[at] for at in rows], rules, limits, [rates[name] for name in model.tasks_]
+        [X[at] for at in rows],
+        [y[at] for at in rows],
+        rules,
+        limits,
+        [rates[name] for name in model.tasks_],
+        given.get("task_order") == "parallel",
     )
     assert model.selected_features_.tolist() == shared
     for name, at, ensemble in zip(model.tasks_, rows, plain, strict=True):
@@ -244,6 +260,15 @@ def test_tasks_are_the_plain_method(seed: int, group: float, own: float, missing
     plain = assert_is_plain(X, y, task, _Limits(group), own)
     prices = {round(one.price, 9) for ensemble in plain for one in ensemble.purchases}
     assert prices == {own, round(group + own, 9)}
+
+
+@pytest.mark.parametrize(("shared", "each"), [(None, None), (2, None), (5, None), (5, 3)])
+@pytest.mark.parametrize("seed", range(2))
+def test_tasks_side_by_side_are_the_plain_method(seed: int, shared: int | None, each: int | None) -> None:
+    X, y, task = tables(20 + seed, rows=300, columns=8)
+    plain = assert_is_plain(X, y, task, _Limits(0.004, shared, each), 0.001, task_order="parallel")
+    bought = [{one.feature for one in ensemble.purchases} for ensemble in plain]
+    assert shared is None or len(set().union(*bought)) <= shared
 
 
 def test_group_sparse_tasks_are_the_plain_method() -> None:

@@ -61,6 +61,7 @@ class Parallel:
     """
 
     def __init__(self, n_tasks: int, n_features: int, limit: int | None, pool: _core.Pool) -> None:
+        self._is_limited = limit is not None
         self._all = SharedFeatures(n_features, limit)
         self.shared = [SharedFeatures(n_features, limit) for _ in range(n_tasks)]
         self._n_workers = min(pool.size, n_tasks)
@@ -73,9 +74,10 @@ class Parallel:
 
     def run(self, work: Callable[[int], T], tasks: Sequence[int]) -> list[T]:
         """Do something for each of some tasks, as many at a time as there are threads."""
-        each, rest = divmod(self._all.limit - len(self.owned), max(len(tasks), 1))
-        for turn, k in enumerate(tasks):
-            self.shared[k].limit = len(self.owned) + each + (turn < rest)
+        if self._is_limited:
+            each, rest = divmod(self._all.limit - len(self.owned), len(tasks))
+            for turn, k in enumerate(tasks):
+                self.shared[k].limit = len(self.owned) + each + (turn < rest)
         if self._n_workers == 1:
             found = [work(k) for k in tasks]
         else:
