@@ -2,4 +2,5 @@
 
 from gtgbm.cli import app
 
-app(prog_name="gtgbm")
+if __name__ == "__main__":
+    app(prog_name="gtgbm")
