@@ -1,132 +1,196 @@
 """Multitask models beside independent, group-sparse and single-task ones, at the same number of features.
 
-    python -m benchmarks.multitask --data-dir DIR
+    python -m benchmarks.multitask --data-dir DIR [--only recovery,generated,amazon4_multidomain,school]
 
-The table goes into docs/multitask.md, between two marker lines.
+The tables go into docs/multitask.md, each between marker lines of its name.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from sklearn.base import clone
 
 from benchmarks.marked import write_between
 from benchmarks.measuring import ROOT, environment
+from benchmarks.multitask_data import (
+    COLUMNS,
+    OWN,
+    SHARED,
+    SIZES,
+    Rows,
+    amazon,
+    drawn,
+    generated,
+    own_features,
+    school,
+)
 from gtgbm import MultitaskGTGBMClassifier, MultitaskGTGBMRegressor, compare_tasks
 
 PAGE = ROOT / "docs" / "multitask.md"
-SEEDS = 3
-SHARED, OWN, COLUMNS = 10, 5, 300
-SIZES = {"large": 20_000, "middle": 2_000, "small": 300}
+RECOVERY_SEEDS = range(100, 110)
+"""None of those on which the method's defaults were settled, the first ten."""
+_VALIDATED = 0.25
+"""Share of the training rows on which a method's settings are chosen."""
+
+METHODS: dict[str, list[dict[str, Any]]] = {
+    "multitask": [{"group_penalty": 0.001}, {"group_penalty": 0.004}],
+    "multitask, common start": [
+        {"n_common_rounds": 0.5},
+        {"n_common_rounds": 0.8},
+        {"n_common_rounds": 0.8, "task_penalty": 0.001},
+    ],
+    "group-sparse": [{"group_penalty": 0.004}, {"group_penalty": 0.016}],
+    "independent": [{"group_penalty": 0.0}, {"group_penalty": 0.0, "task_penalty": 0.001}],
+    "single-task": [{"group_penalty": 0.0}, {"group_penalty": 0.0, "task_penalty": 0.001}],
+}
+"""What is tried of each method; common rounds as a share of all."""
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Rows to train on and to test with, and a model."""
+class Study:
+    """A data set, and how models are trained on it.
+
+    Attributes
+    ----------
+    limits : sequence of int or None
+        Features of all tasks together.
+    node_fractions : sequence of float
+        Values of `min_node_fraction` to choose from.
+    by_task : bool
+        Whether results are shown task by task.
+    """
 
     name: str
+    load: Callable[[int], tuple[Rows, Rows]]
     model: Any
-    n_features: int | None
-    n_tasks: int
-    train: tuple[Any, Any, Any]
-    test: tuple[Any, Any, Any]
+    n_seeds: int
+    limits: Sequence[int | None]
+    node_fractions: Sequence[float]
+    by_task: bool = True
 
 
-def generated(seed: int) -> Problem:
-    """Three tasks of very different sizes: 10 features matter to all, 5 more to each."""
-    rng = np.random.default_rng(seed)
-    weight = {task: rng.choice([-1.0, 1.0], SHARED + OWN) for task in SIZES}
-    parts = []
-    for is_train in (True, False):
-        X, y, task = [], [], []
-        for k, (name, size) in enumerate(SIZES.items()):
-            rows = rng.normal(size=(size if is_train else 4000, COLUMNS))
-            used = np.r_[:SHARED, SHARED + OWN * k : SHARED + OWN * (k + 1)]
-            signal = rows[:, used] @ weight[name]
-            X.append(rows)
-            y.append(signal + rng.normal(size=rows.shape[0]) > 0)
-            task.append(np.full(rows.shape[0], name))
-        parts.append((np.vstack(X), np.concatenate(y), np.concatenate(task)))
-    model = MultitaskGTGBMClassifier(
-        group_penalty=0.003, task_penalty=0.003, search="group-testing", random_state=seed
-    )
-    return Problem("generated", model, SHARED + 3 * OWN, 3, parts[0], parts[1])
-
-
-def amazon(data_dir: Path) -> Iterator[Problem]:
-    """Good or bad reviews of four kinds of goods, word counts; the split that comes with the data."""
-    z = np.load(data_dir / "amazon4_multidomain" / "data.npz")
-    X = csr_matrix((z["X_data"], z["X_indices"], z["X_indptr"]), shape=z["X_shape"]).astype(np.float32)
-    y, task, train = z["y"] > 0, z["task_names"][z["task"]], z["is_train"]
-    for k in (50, 100, 200):
-        model = MultitaskGTGBMClassifier(group_penalty=0.002, task_penalty=0.001, random_state=0)
-        parts = [(X[rows], y[rows], task[rows]) for rows in (train, ~train)]
-        yield Problem("amazon4_multidomain", model, k, 4, parts[0], parts[1])
-
-
-def school(data_dir: Path, seed: int) -> Problem:
-    """Exam scores of 139 schools; a fifth of the rows to test with."""
-    z = np.load(data_dir / "school" / "data.npz")
-    test = np.random.default_rng(seed).random(z["y"].shape[0]) < 0.2
-    parts = [(z["X"][rows], z["y"][rows] * 1.0, z["task"][rows]) for rows in (~test, test)]
-    model = MultitaskGTGBMRegressor(
-        group_penalty=0.01, task_penalty=0.02, learning_rate=0.05, n_estimators=50, random_state=seed
-    )
-    model.set_params(min_node_fraction=0.3)
-    return Problem("school", model, None, 139, parts[0], parts[1])
-
-
-def table(problems: list[list[Problem]]) -> list[str]:
-    """One row per data set, number of features and method; mean over seeds."""
-    rows = [
-        "| data | limit on features | method | metric | total by test rows | features, shared | seconds |",
-        "|---|---|---|---|---|---|---|",
+def studies(data_dir: Path) -> list[Study]:
+    """Return all comparisons."""
+    slow = MultitaskGTGBMRegressor(group_penalty=0.01, learning_rate=0.05, n_estimators=50)
+    return [
+        Study("generated", generated, MultitaskGTGBMClassifier(), 5, [25], [0.1, 0.2]),
+        Study(
+            "amazon4_multidomain",
+            lambda seed: amazon(data_dir, seed),
+            MultitaskGTGBMClassifier(),
+            3,
+            [50, 100, 200],
+            [0.02, 0.05],
+        ),
+        Study("school", lambda seed: school(data_dir, seed), slow, 3, [None], [0.3], by_task=False),
     ]
-    for seeds in problems:
-        found: dict[str, list[Any]] = {}
-        for problem in seeds:
-            for method in ("multitask", "group-sparse", "independent", "single-task"):
-                model, k = problem.model, problem.n_features
-                alone = method == "independent" and k is not None
-                model.set_params(
-                    n_features_to_select=None if alone else k,
-                    n_features_per_task=max(1, k // problem.n_tasks) if alone and k else None,
-                )
-                found.setdefault(method, []).extend(
-                    compare_tasks(model, problem.train, problem.test, methods=[method])
-                )
-        for method, results in found.items():
+
+
+def settings_of(study: Study, method: str, limit: int | None, n_tasks: int) -> list[dict[str, Any]]:
+    """Return the parameters that are tried of a method."""
+    found = []
+    # Independent models know no limit on all of them.
+    alone = method == "independent" and limit is not None
+    limits = {
+        "n_features_to_select": None if alone else limit,
+        "n_features_per_task": max(1, limit // n_tasks) if alone and limit else None,
+    }
+    for fraction in study.node_fractions:
+        for one in METHODS[method]:
+            given = {"method": method.split(",")[0], "min_node_fraction": fraction, **limits, **one}
+            rounds = study.model.n_estimators * one.get("n_common_rounds", 0)
+            found.append(given | {"n_common_rounds": round(rounds)})
+    return found
+
+
+def result_of(study: Study, method: str, limit: int | None, seed: int) -> Any:
+    """Choose a method's settings on a part of the training rows, train on all of them, and test."""
+    train, test = study.load(seed)
+    model = clone(study.model).set_params(random_state=seed)
+    tried = settings_of(study, method, limit, len(np.unique(train.task)))
+    validated = drawn(train.y.shape[0], _VALIDATED, seed)
+
+    def compared(given: dict[str, Any], on: Rows, against: Rows) -> Any:
+        candidate = clone(model).set_params(**given)
+        return compare_tasks(candidate, on.parts(), against.parts(), methods=[given["method"]])[0]
+
+    totals = [compared(given, train.at(~validated), train.at(validated)).total for given in tried]
+    smaller_is_better = isinstance(model, MultitaskGTGBMRegressor)
+    best = int(np.argmin(totals) if smaller_is_better else np.argmax(totals))
+    return compared(tried[best], train, test)
+
+
+def table(study: Study) -> list[str]:
+    """One row per number of features and method; mean over seeds, and range."""
+    rows: list[str] = []
+    for limit in study.limits:
+        for method in METHODS:
+            results = [result_of(study, method, limit, seed) for seed in range(study.n_seeds)]
+            if not rows:
+                names = list(results[0].by_task) if study.by_task else []
+                columns = ["limit on features", "method", results[0].metric, *names, "features, shared"]
+                rows = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
             totals = [one.total for one in results]
-            spread = f" ({min(totals):.4f} – {max(totals):.4f})" if len(totals) > 1 else ""
-            rows.append(
-                f"| {seeds[0].name} | {seeds[0].n_features or 'none'} | {method} | {results[0].metric} | "
-                f"{np.mean(totals):.4f}{spread} | {np.mean([one.n_features for one in results]):.0f}, "
-                f"{np.mean([one.n_shared for one in results]):.0f} | "
-                f"{np.median([one.seconds for one in results]):.2f} |"
-            )
+            cells = [
+                str(limit or "none"),
+                method,
+                f"{np.mean(totals):.4f} ({min(totals):.4f} – {max(totals):.4f})",
+                *(f"{np.mean([one.by_task[name] for one in results]):.3f}" for name in names),
+                f"{np.mean([one.n_features for one in results]):.0f}, "
+                f"{np.mean([one.n_shared for one in results]):.0f}",
+            ]
+            rows.append("| " + " | ".join(cells) + " |")
             print(rows[-1], flush=True)
     return rows
 
 
+def recovery() -> list[str]:
+    """How many of the features that matter are found shared, or specific to their task."""
+    shared: list[float] = []
+    own: dict[str, list[float]] = {name: [] for name in SIZES}
+    others: list[int] = []
+    for seed in RECOVERY_SEEDS:
+        train, _ = generated(seed)
+        model = MultitaskGTGBMClassifier(min_node_fraction=0.2, random_state=seed)
+        model.fit(train.X, train.y, task=train.task)
+        used = {name: set(model.task_features_[name].tolist()) for name in SIZES}
+        is_shared = set(model.shared_features_.tolist())
+        shared.append(float(np.mean([feature in is_shared for feature in range(SHARED)])))
+        for name in SIZES:
+            found = [feature in used[name] - is_shared for feature in own_features(name)]
+            own[name].append(float(np.mean(found)))
+        true = set(range(SHARED)).union(*(own_features(name) for name in SIZES))
+        others.append(len(set(model.selected_features_.tolist()) - true))
+    specific = np.mean([own[name] for name in SIZES], axis=0).tolist()
+    rows = ["| of the features that matter | found so | range over seeds |", "|---|---|---|"]
+    listed = [("to all tasks: found shared", shared), ("to one task: found its own", specific)]
+    listed += [(f"to the {name} one ({SIZES[name]:,} rows)", own[name]) for name in SIZES]
+    for name, values in listed:
+        rows.append(f"| {name} | {np.mean(values):.0%} | {min(values):.0%} – {max(values):.0%} |")
+    print("\n".join(rows), flush=True)
+    useless = COLUMNS - SHARED - OWN * len(SIZES)
+    return [*rows, "", f"Of {useless} useless features, {np.mean(others):.1f} were bought on average."]
+
+
 def main() -> None:
-    """Measure everything and write the table."""
+    """Measure, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--data-dir", type=Path, default=Path("data"))
-    data_dir = parser.parse_args().data_dir
-    problems = [[generated(seed) for seed in range(SEEDS)]]
-    problems += [[problem] for problem in amazon(data_dir)]
-    problems += [[school(data_dir, seed) for seed in range(SEEDS)]]
-    rows = table(problems)
+    parser.add_argument("--only", default="recovery,generated,amazon4_multidomain,school")
+    options = parser.parse_args()
     about = environment(("gtgbm", "numpy")) | {"Date": datetime.now(timezone.utc).strftime("%Y-%m-%d")}
-    facts = "; ".join(f"{key}: {value}" for key, value in about.items())
-    write_between(PAGE, "measured", "\n".join(rows) + f"\n\n{facts}.\n")
+    facts = "; ".join(f"{key}: {about[key]}" for key in ("Versions", "Commit", "Date"))
+    known = {study.name: study for study in studies(options.data_dir)}
+    for name in options.only.split(","):
+        rows = recovery() if name == "recovery" else table(known[name])
+        write_between(PAGE, name, "\n".join(rows) + f"\n\n{facts}.\n")
 
 
 if __name__ == "__main__":

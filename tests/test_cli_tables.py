@@ -123,6 +123,24 @@ def test_other_kinds_of_models(tmp_path: Path) -> None:
         assert run("predict", out, path).exit_code == 0
 
 
+def test_tasks(tmp_path: Path) -> None:
+    table, out = frame(), tmp_path / "model.json"
+    table["country"] = np.where(np.arange(N) % 3, "de", "fr")
+    path = write(tmp_path, ".parquet", table)
+    arguments = ("fit", path, "--target", "clicked", "--task", "country", "--exclude", "amount", "--trees", 5)
+    done = run(*arguments, "--max-features", 4, "--out", out)
+    assert done.exit_code == 0, done.output
+    assert "Task de" in done.output
+    model = load_model(out)
+    expected = model.predict_proba(table, task=table["country"])
+    predicted = tmp_path / "predicted.csv"
+    assert run("predict", out, path, "--out", predicted).exit_code == 0
+    np.testing.assert_array_equal(pd.read_csv(predicted)[["p_no", "p_yes"]].to_numpy(), expected)
+    found = json.loads(run("inspect", out, "--json").stdout)
+    assert [one["task"] for one in found["tasks"]] == ["fr", "de"]
+    assert run("report", out, "--out", tmp_path / "report.html").exit_code == 0
+
+
 def test_numbers_that_are_categories(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"zip": rng.choice(["01234", "45678", "99999"], N), "noise": rng.normal(size=N)})

@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from gtgbm import AGBMClassifier, GTGBMClassifier, GTGBMRegressor
+from gtgbm import AGBMClassifier, GTGBMClassifier, GTGBMRegressor, MultitaskGTGBMClassifier
 from gtgbm.data.frames import FrameSchema, as_frame, encode_frame
 
 BASE = datetime.datetime(2020, 3, 1, 12)
@@ -317,6 +317,37 @@ def test_columns_without_names_are_known_by_place() -> None:
         assert model.score(frame, y) > 0.8
     with pytest.raises(ValueError, match="1 columns, 2 are expected"):
         model.predict(frame[[0]])
+
+
+@pytest.mark.parametrize("method", ["multitask", "single-task"])
+@pytest.mark.parametrize("categorical", ["column", "category"])
+def test_tasks_of_dataframes(method: str, categorical: str) -> None:
+    columns = mixed_values(1200)
+    task = pl.Series(["north", "south"] * 600)
+    y = target_of(columns)
+    settings: dict[str, Any] = {
+        "n_estimators": 6,
+        "method": method,
+        "categorical": categorical,
+        "group_penalty": 0.005,
+        "random_state": 0,
+    }
+    models = [
+        MultitaskGTGBMClassifier(**settings).fit(frame_of(library, columns), y, task=task)
+        for library in ("pandas", "polars", "arrow")
+    ]
+    frame = frame_of("polars", columns)
+    expected = models[0].predict_proba(frame_of("pandas", columns), task=task)
+    for model in models:
+        np.testing.assert_array_equal(model.predict_proba(frame, task=task), expected)
+        names = model.feature_names_in_[np.sort(model.selected_features_)].tolist()
+        assert {"town", "when"} <= set(names) < set(frame.columns)
+        np.testing.assert_array_equal(model.predict_proba(frame.select(names[::-1]), task=task), expected)
+        if categorical == "category":
+            town = frame.columns.index("town")
+            assert "Bonn" in model.selected_categories_[town]
+        else:
+            assert model.selected_categories_ == {}
 
 
 def test_schemas_name_categories() -> None:

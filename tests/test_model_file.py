@@ -20,6 +20,8 @@ from gtgbm import (
     GTGBMRanker,
     GTGBMRegressor,
     ModelFileError,
+    MultitaskGTGBMClassifier,
+    MultitaskGTGBMRegressor,
     load_model,
     losses,
     save_model,
@@ -68,8 +70,25 @@ def models() -> dict[str, tuple[Any, Any]]:
             GTGBMRegressor(early_stopping_rounds=2, **few).fit(X, y, eval_set=(X[:50], y[:50])),
             X,
         ),
+        **multitask_models(few),
         "nothing bought": (GTGBMRegressor(penalty=0.9, **few).fit(X, y), X),
         "infinite values": (AGBMRegressor(**few).fit(np.where(X > 1, np.inf, X), y), X),
+    }
+
+
+def multitask_models(few: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    X, y = table()
+    columns = mixed_values(400)
+    frame, task = frame_of("pandas", columns), np.array(["a", "b"])[np.arange(400) % 2]
+    by_column = np.column_stack([y, -y])
+    by_column[:50, 1] = np.nan
+    return {
+        "tasks by column": (MultitaskGTGBMRegressor(**few).fit(X, by_column), X),
+        "all tasks in one": (MultitaskGTGBMRegressor(method="single-task", **few).fit(X, by_column), X),
+        "tasks of a dataframe": (
+            MultitaskGTGBMClassifier(**few).fit(frame, target_of(columns), task=task),
+            (frame, task),
+        ),
     }
 
 
@@ -78,7 +97,8 @@ MODELS = models()
 
 def outputs(model: Any, X: Any) -> list[bytes]:
     names = ("predict", "predict_proba", "decision_function")
-    found = [getattr(model, name)(X) for name in names if hasattr(model, name)]
+    given = X if isinstance(X, tuple) else (X,)
+    found = [getattr(model, name)(*given) for name in names if hasattr(model, name)]
     return [np.asarray(one).astype("U" if one.dtype.kind in "OU" else one.dtype).tobytes() for one in found]
 
 
@@ -92,13 +112,19 @@ def test_a_loaded_model_is_the_saved_one(name: str, tmp_path: Path) -> None:
     assert outputs(loaded, X) == outputs(model, X)
     assert repr(loaded.selection_history_) == repr(model.selection_history_)
     assert repr(loaded.evals_result_) == repr(model.evals_result_)
-    for attribute in ("selected_features_", "feature_importances_", "n_leaves_"):
+    for attribute in ("selected_features_", "feature_importances_"):
         np.testing.assert_array_equal(getattr(loaded, attribute), getattr(model, attribute))
     for attribute in ("n_selected_features_", "n_iter_", "best_iteration_", "search_", "timings_"):
         assert getattr(loaded, attribute) == getattr(model, attribute)
+    assert repr(loaded.n_leaves_) == repr(model.n_leaves_)
+    assert repr(loaded.selected_categories_) == repr(model.selected_categories_)
     assert repr(loaded.get_params()) == repr(model.get_params())
-    selected = X if isinstance(X, pd.DataFrame) else X[:, loaded.selected_features_]
-    assert outputs(loaded.compact(), selected) == outputs(model, X)
+    if hasattr(loaded, "tasks_"):
+        assert repr(loaded.task_features_) == repr(model.task_features_)
+        assert repr(loaded.shared_features_) == repr(model.shared_features_)
+    else:
+        selected = X if isinstance(X, pd.DataFrame) else X[:, loaded.selected_features_]
+        assert outputs(loaded.compact(), selected) == outputs(model, X)
     again = tmp_path / "again.json"
     save_model(loaded, again)
     assert again.read_bytes() == path.read_bytes()
@@ -243,12 +269,32 @@ TREE = "parts.0.trees.0."
         ({TREE + "missing_left": [9999]}, "does not have"),
         ({TREE + "value.0": "x"}, "value"),
         ({"parts.0.history.0.feature": 7}, "feature 7 of 7"),
+        ({"tasks": {"names": ["a"], "by_column": False, "owned": []}}, "its model has none"),
+        ({"model": "MultitaskGTGBMClassifier", "parameters": {}}, "its tasks are missing"),
     ],
 )
 def test_unsound_files_are_refused(change: dict[str, Any], message: str, tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     path.write_bytes(altered(change))
     with pytest.raises(ModelFileError, match=f"is not a sound gtgbm model: .*{message}"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tasks": None}, "its tasks are missing"),
+        ({"tasks.names": ["a", "a"]}, "several tasks of the same name"),
+        ({"tasks.names": ["a", "c"]}, "parts and tasks do not match"),
+        ({"tasks.names": ["a"]}, "parts and tasks do not match"),
+        ({"tasks.owned": [{"feature": 7}]}, "features that it does not have"),
+        ({"parameters.method": "single-task"}, "for one part"),
+    ],
+)
+def test_unsound_tasks_are_refused(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    path.write_bytes(altered(change, "tasks of a dataframe"))
+    with pytest.raises(ModelFileError, match=message):
         load_model(path)
 
 

@@ -109,7 +109,9 @@ def test_without_a_group_penalty_tasks_are_alone(
 def test_weights_of_a_task_alone() -> None:
     X, y, task = tables(2)
     weight = np.random.default_rng(0).integers(1, 4, y.shape[0]) * np.ones(y.shape[0])
-    model = several(False, method="independent", search="exhaustive").fit(X, y, task, sample_weight=weight)
+    model = several(False, method="independent", search="exhaustive", task_penalty=0.001).fit(
+        X, y, task, sample_weight=weight
+    )
     for name in model.tasks_:
         rows = task == name
         alone = single(False, penalty=0.002, search="exhaustive").fit(
@@ -169,21 +171,32 @@ class _Limits:
 
 
 def boost_tasks(
-    X: Sequence[F64], y: Sequence[F64], rules: Sequence[Rules], limits: _Limits, rates: Sequence[float]
+    X: Sequence[F64],
+    y: Sequence[F64],
+    rules: Sequence[Rules],
+    limits: _Limits,
+    rates: Sequence[float],
+    in_parallel: bool = False,
 ) -> tuple[list[Ensemble], list[int]]:
-    """Boost tasks in turns by squared error, as the method is written down."""
+    """Boost tasks in turns by squared error, as the method is written down; or all with what is known."""
     shared: list[int] = []
     owned: list[list[int]] = [[] for _ in y]
     found = [Ensemble([], [], np.full(one.shape[0], one.mean())) for one in y]
     for t in range(N_TREES):
+        views = [list(shared) if in_parallel else shared for _ in y]
         for k, ensemble in enumerate(found):
             g = y[k] - ensemble.scores
-            nodes, purchases = TaskBuilder(X[k], g, owned[k], rules[k], t, shared, limits).fit()
+            allowed = _Limits(limits.group_penalty, limits.shared, limits.task)
+            if in_parallel and limits.shared is not None:
+                each, rest = divmod(limits.shared - len(shared), len(y))
+                allowed.shared = len(shared) + each + (k < rest)
+            nodes, purchases = TaskBuilder(X[k], g, owned[k], rules[k], t, views[k], allowed).fit()
             for node in nodes:
                 if node.feature < 0:
                     ensemble.scores[node.rows] += rates[k] * g[node.rows].mean()
             ensemble.trees.append(nodes)
             ensemble.purchases += purchases
+        shared += dict.fromkeys(f for view in views for f in view if f not in shared)
     return found, shared
 
 
@@ -217,7 +230,12 @@ def assert_is_plain(
         for name, at in zip(model.tasks_, rows, strict=True)
     ]
     plain, shared = boost_tasks(
-        [X[at] for at in rows], [y[at] for at in rows], rules, limits, [rates[name] for name in model.tasks_]
+        [X[at] for at in rows],
+        [y[at] for at in rows],
+        rules,
+        limits,
+        [rates[name] for name in model.tasks_],
+        given.get("task_order") == "parallel",
     )
     assert model.selected_features_.tolist() == shared
     for name, at, ensemble in zip(model.tasks_, rows, plain, strict=True):
@@ -244,6 +262,15 @@ def test_tasks_are_the_plain_method(seed: int, group: float, own: float, missing
     assert prices == {own, round(group + own, 9)}
 
 
+@pytest.mark.parametrize(("shared", "each"), [(None, None), (2, None), (5, None), (5, 3)])
+@pytest.mark.parametrize("seed", range(2))
+def test_tasks_side_by_side_are_the_plain_method(seed: int, shared: int | None, each: int | None) -> None:
+    X, y, task = tables(20 + seed, rows=300, columns=8)
+    plain = assert_is_plain(X, y, task, _Limits(0.004, shared, each), 0.001, task_order="parallel")
+    bought = [{one.feature for one in ensemble.purchases} for ensemble in plain]
+    assert shared is None or len(set().union(*bought)) <= shared
+
+
 def test_group_sparse_tasks_are_the_plain_method() -> None:
     X, y, task = tables(3, rows=300, columns=8)
     plain = assert_is_plain(X, y, task, _Limits(0.02), 0.01, method="group-sparse")
@@ -264,6 +291,19 @@ def test_limits_are_the_plain_method(seed: int, shared: int | None, each: int | 
     bought = [{one.feature for one in ensemble.purchases} for ensemble in plain]
     assert shared is None or len(set().union(*bought)) == shared
     assert each is None or max(map(len, bought)) == each
+
+
+def test_a_node_that_comes_too_late_for_a_new_feature_takes_one_on_offer() -> None:
+    rng = np.random.default_rng(0)
+    X, task = rng.normal(size=(480, 6)), np.repeat([0, 1], 240)
+    is_high = X[:, 0] > 0.1
+    # Both nodes below the root of task 1 want a feature that is new to all, when one more is allowed.
+    new = np.where(is_high, 3.0 * (X[:, 2] > 0), 3.0 * (X[:, 3] > 0)) + (X[:, 1] > 0)
+    y = 10.0 * is_high + np.where(task == 0, 3.0 * (X[:, 1] > 0), new) + 0.01 * rng.normal(size=480)
+    first, second = assert_is_plain(X, y, task, _Limits(0.004, shared=3), 0.0001)
+    assert [one.feature for one in first.purchases[:2]] == [0, 1]
+    in_first_tree = [(one.feature, round(one.price, 6)) for one in second.purchases if one.tree == 0]
+    assert in_first_tree[:3] == [(0, 0.0001), (3, 0.0041), (1, 0.0001)]
 
 
 @kinds

@@ -11,8 +11,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
+from sklearn.metrics import accuracy_score, r2_score
 
-from gtgbm import MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
+from gtgbm import GTGBMClassifier, GTGBMRegressor, MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
 from gtgbm.arrays import F64, I64
 from tests.test_determinism import bytes_of
 
@@ -52,8 +53,14 @@ def wide(seed: int = 0) -> tuple[F64, F64]:
 
 @methods
 @searches
-def test_columns_of_targets_are_stacked_rows(search: str, method: Any) -> None:
+@pytest.mark.parametrize("is_full", [True, False])
+def test_columns_of_targets_are_stacked_rows(is_full: bool, search: str, method: Any) -> None:
     X, Y = wide()
+    if is_full:
+        Y = np.nan_to_num(Y)
+    else:
+        # Of few values, so that the rows of a task place the same thresholds as all rows.
+        X = np.clip(np.rint(2.0 * X), -2.0, 2.0)
     given = SMALL | {"search": search}
     columns = method(**given).fit(X, Y)
     where = [np.flatnonzero(~np.isnan(Y[:, k])) for k in range(3)]
@@ -259,6 +266,9 @@ BAD_FIT: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({}, {"learning_rate": {0: 0.1, 1: 0.0}}, "learning_rate"),
     ({}, {"method": "both"}, "method='both'"),
     ({}, {"n_features_per_task": 0}, "n_features_per_task"),
+    ({}, {"task_order": "random"}, "task_order=.random."),
+    ({}, {"task_penalty": "most"}, "task_penalty=.most."),
+    ({}, {"n_common_rounds": 6}, "n_common_rounds=6"),
     ({}, {"n_features_to_select": 9}, "n_features_to_select"),
     ({"eval_set": (np.zeros((3, 8)), np.zeros(3))}, {}, "eval_task is missing"),
     ({"eval_set": (np.zeros((3, 8)), np.zeros(3)), "eval_task": [0, 1]}, {}, "eval_task has shape"),
@@ -318,3 +328,91 @@ def test_a_fit_that_fails_leaves_no_model() -> None:
     with pytest.raises(ValueError, match="task has shape"):
         model.fit(X, y, task[:3])
     assert not hasattr(model, "trees_")
+
+
+@methods
+@pytest.mark.parametrize("how", ["multitask", "single-task"])
+def test_docstring_describes_what_a_fit_leaves(how: str, method: Any) -> None:
+    X, y, task = tables()
+    model = method(method=how, **SMALL).fit(pd.DataFrame(X).rename(columns=str), y, task)
+    fitted = [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
+    assert "task_importances_" in fitted
+    for name in [*model.get_params(), *fitted]:
+        assert f"\n{name} : " in method.__doc__, name
+
+
+@methods
+@searches
+def test_same_bits_for_any_threads_in_parallel(search: str, method: Any) -> None:
+    X, Y = wide()
+    given = SMALL | {"search": search, "task_order": "parallel", "n_features_to_select": 4, "n_estimators": 9}
+    one, two, three = (method(**given, n_jobs=n).fit(X, Y) for n in (1, 2, 3))
+    assert_same(one, two)
+    assert_same(one, three)
+    assert one.n_selected_features_ <= 4
+
+
+@pytest.mark.parametrize("classifies", [True, False])
+def test_scores(classifies: bool) -> None:
+    X, y, task = tables()
+    model = METHODS[classifies](**SMALL).fit(X, y, task)
+    metric: Any = accuracy_score if classifies else r2_score
+    weight = np.arange(1.0, 1.0 + y.shape[0])
+    assert model.score(X, y, task=task) == metric(y, model.predict(X, task))
+    expected = metric(y, model.predict(X, task), sample_weight=weight)
+    assert model.score(X, y, weight, task=task) == expected
+    with pytest.raises(ValueError, match="task is missing"):
+        model.score(X, y)
+    X, Y = wide()
+    model = METHODS[classifies](**SMALL).fit(X, Y)
+    known = [np.flatnonzero(~np.isnan(Y[:, k])) for k in range(3)]
+    each = [metric(Y[at, k], model.predict(X)[at, k]) for k, at in enumerate(known)]
+    assert model.score(X, Y) == pytest.approx(np.mean(each))
+
+
+@searches
+@pytest.mark.parametrize("order", ["sequential", "parallel"])
+def test_a_task_whose_target_is_constant_buys_nothing(order: str, search: str) -> None:
+    X, y, task = tables()
+    model = MultitaskGTGBMRegressor(**SMALL | {"search": search}, task_order=order)
+    model.fit(X, np.where(task == 0, 3.5, y), task)
+    assert model.task_features_[0].shape == (0,)
+    assert model.task_features_[1].shape[0] > 0
+    assert not model.task_importances_[0].any()
+    np.testing.assert_array_equal(model.predict(X[task == 0], task[task == 0]), 3.5)
+
+
+def test_a_column_missing_for_one_target_is_not_bought_for_it() -> None:
+    X, Y = wide()
+    X[~np.isnan(Y[:, 0]), 5] = np.nan
+    model = MultitaskGTGBMRegressor(**SMALL | {"group_penalty": 0.0, "task_penalty": 0.0}).fit(X, Y)
+    assert 5 not in model.task_features_[0]
+
+
+@methods
+@searches
+@pytest.mark.parametrize("order", ["sequential", "parallel"])
+def test_tasks_go_on_from_common_rounds(order: str, search: str, method: Any) -> None:
+    X, y, task = tables()
+    X[:, 7] = np.arange(X.shape[0]) % 5
+    given = SMALL | {"search": search, "categorical_features": [7], "n_features_to_select": 4}
+    model = method(**given, task_order=order, n_common_rounds=3, task_penalty=0.004).fit(X, y, task)
+    first, second = (bytes_of(model.trees_[name]) for name in model.tasks_)
+    assert first[:3] == second[:3]
+    assert first[3] != second[3]
+    assert all(
+        entry.tree >= 3 or entry in model.selection_history_[1] for entry in model.selection_history_[0]
+    )
+    assert model.n_selected_features_ <= 4
+    sizes = np.bincount(task)
+    rows = np.concatenate([np.flatnonzero(task == name) for name in model.tasks_])
+    single = {MultitaskGTGBMRegressor: GTGBMRegressor, MultitaskGTGBMClassifier: GTGBMClassifier}[method]
+    penalty = (0.001 + np.average([0.004, 0.004], weights=sizes)) / 2
+    alone = single(**given | {"n_estimators": 3}, penalty=penalty).fit(X[rows], y[rows])
+    assert bytes_of(alone.trees_) == first[:3]
+
+
+def test_one_task_in_common_rounds_is_an_ordinary_model() -> None:
+    X, y, task = tables()
+    model = MultitaskGTGBMRegressor(**SMALL, n_common_rounds=5, task_penalty=0.004).fit(X, y, task * 0)
+    assert bytes_of(model.trees_[0]) == bytes_of(GTGBMRegressor(**SMALL, penalty=0.005).fit(X, y).trees_)

@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gtgbm import GTGBMClassifier, GTGBMRanker, GTGBMRegressor, load_model, save_model
+from gtgbm import (
+    GTGBMClassifier,
+    GTGBMRanker,
+    GTGBMRegressor,
+    MultitaskGTGBMClassifier,
+    MultitaskGTGBMRegressor,
+    load_model,
+    save_model,
+)
 from gtgbm.model_file.layout import FORMAT_VERSION
 
 PLACE = Path(__file__).parents[1] / "tests" / "model_files" / f"v{FORMAT_VERSION}"
@@ -34,6 +42,10 @@ def main() -> None:
     keep("poisson", GTGBMRegressor(loss="poisson", **few).fit(X, np.rint(np.abs(y))), X)
     keep("ranker", GTGBMRanker(**few).fit(X, y > 0, qid=np.arange(200) // 10), X)
     keep("dataframe", GTGBMRegressor(**few).fit(frame, y + (town == "Bonn")), frame)
+    tasks = MultitaskGTGBMRegressor(categorical="column", **few)
+    keep("tasks", tasks.fit(frame, np.column_stack([y + (town == "Bonn"), -y])), frame)
+    one = MultitaskGTGBMClassifier(method="single-task", **few)
+    keep("tasks-in-one", one.fit(X, np.column_stack([y > 0, X[:, 0] > 0])), X)
 
 
 def keep(name: str, model: Any, X: Any) -> None:

@@ -30,5 +30,8 @@ CELLS = 256
 SKIPPED, NEW, OWNED, CATEGORICAL = 0, 1, 2, 3
 """What a column, or a category of a categorical column, is to a scan of histograms (native/scan.hpp)."""
 
+OFFERED = 16
+"""A category that other tasks own: kernels pass over it, and it is scanned apart, since its price differs."""
+
 RISING, FALLING = 4, 8
 """Added to NEW or OWNED where predictions must not fall, or not rise, with a column's values."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -15,19 +15,20 @@ Measure = Callable[[int, I64], Splits]
 
 
 def buy_new_features(
-    choice: Splits, proposals: Splits, turn: I64, costs: FeatureCosts, measure: Measure
+    choice: Splits, proposals: Sequence[Splits], turn: I64, costs: FeatureCosts, measure: Measure
 ) -> list[tuple[int, int, float]]:
     """Let nodes take turns in buying.
 
-    One proposal per node suffices: whatever a node's best new feature is, once another node has bought it
-    this node has it for free, and its second best new feature gains no more and costs a price.
+    One proposal per node and price suffices: whatever the node's best feature at that price is, once another
+    node has bought it this node has it for free, and the second best gains no more and costs the price.
 
     Parameters
     ----------
     choice : Splits
         The best owned split of every node of the level; updated in place.
-    proposals : Splits
-        The best split of every node on a feature that is not owned.
+    proposals : sequence of Splits
+        For each price, the best split of every node on a feature of that price. A purchase may use up what a
+        limit allows, so that a node falls back to a feature of another price. Of equals the first wins.
     turn : ndarray of int64
         The nodes that may split, in the order in which they choose.
     measure : callable
@@ -41,17 +42,19 @@ def buy_new_features(
     bought: list[tuple[int, int, float]] = []
     waiting = turn
     while True:
-        prices = costs.prices(proposals.feature[waiting])
-        wins = proposals.gain[waiting] - prices > choice.gain[waiting]
+        prices = np.stack([costs.prices(kind.feature[waiting]) for kind in proposals])
+        net = np.stack([kind.gain[waiting] for kind in proposals]) - prices
+        wins = net.max(axis=0) > choice.gain[waiting]
         if not wins.any():
             return bought
         first = int(np.argmax(wins))
+        kind = int(np.argmax(net[:, first]))
         node = int(waiting[first])
-        feature = int(proposals.feature[node])
-        choice.put(waiting[first : first + 1], proposals.at(waiting[first : first + 1]))
+        feature = int(proposals[kind].feature[node])
+        choice.put(waiting[first : first + 1], proposals[kind].at(waiting[first : first + 1]))
         waiting = waiting[first + 1 :]
         if costs.is_owned[feature]:
             continue
         costs.buy(feature)
-        bought.append((node, feature, float(prices[first])))
+        bought.append((node, feature, float(prices[kind, first])))
         choice.improve(waiting, measure(feature, waiting))

@@ -102,6 +102,17 @@ class SharedFeatures:
         self.is_owned: Bool = np.zeros(n_features, dtype=np.bool_)
         self.owned: list[int] = []
 
+    def own(self, feature: int) -> None:
+        """Own a feature, which may be owned already."""
+        if not self.is_owned[feature]:
+            self.is_owned[feature] = True
+            self.owned.append(feature)
+
+    def know(self, other: SharedFeatures) -> None:
+        """Own what another one owns, in its order."""
+        self.is_owned[:] = other.is_owned
+        self.owned = list(other.owned)
+
 
 class TaskCosts(FeatureCosts):
     """Prices of one task among several: a feature that another one owns costs less.
@@ -114,16 +125,23 @@ class TaskCosts(FeatureCosts):
         μ_G: what the first use of a feature by any task costs on top.
     limit : int or None
         Most features that this task may own.
+    is_sharing : bool
+        False where others' features cost the same as any other: tasks have nothing to tell each other then.
     """
 
     def __init__(
-        self, shared: SharedFeatures, penalty: float, group_penalty: float, limit: int | None
+        self,
+        shared: SharedFeatures,
+        penalty: float,
+        group_penalty: float,
+        limit: int | None,
+        *,
+        is_sharing: bool,
     ) -> None:
         super().__init__(shared.is_owned.shape[0], penalty, "root", limit)
         self._shared = shared
         self._group_penalty = group_penalty
-        # Where others' features cost the same as any other, tasks have nothing to tell each other.
-        self._is_sharing = group_penalty > 0.0 or shared.limit < shared.is_owned.shape[0]
+        self._is_sharing = is_sharing
         self._group_price = 0.0
 
     def start_tree(self, root_sse: float, fixed_point_scale: float, allowed: Bool | None = None) -> None:
@@ -167,6 +185,4 @@ class TaskCosts(FeatureCosts):
     def buy(self, feature: int) -> None:
         """Own a feature from now on; for the others it is cheaper then."""
         super().buy(feature)
-        if not self._shared.is_owned[feature]:
-            self._shared.is_owned[feature] = True
-            self._shared.owned.append(feature)
+        self._shared.own(feature)

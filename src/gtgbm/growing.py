@@ -15,6 +15,7 @@ from gtgbm.drafting import Draft
 from gtgbm.feature_costs import FeatureCosts
 from gtgbm.fixed_point import pack
 from gtgbm.level import ALWAYS_DUE, Level, RowOrder, Splits, TreeContext, TreeLimits
+from gtgbm.offered_columns import OfferedColumns
 from gtgbm.reducer import Reducer
 from gtgbm.residents import ResidentColumns
 from gtgbm.searches import Search
@@ -99,6 +100,7 @@ class TreeGrower:
         self,
         n_rows: int,
         residents: ResidentColumns,
+        offers: OfferedColumns,
         search: Search,
         costs: FeatureCosts,
         limits_of: Callable[[RowWeights], TreeLimits],
@@ -108,6 +110,7 @@ class TreeGrower:
     ) -> None:
         self._n_rows = n_rows
         self._residents = residents
+        self._offers = offers
         self._search = search
         self._costs = costs
         self._limits_of = limits_of
@@ -153,6 +156,7 @@ class TreeGrower:
         self._costs.start_tree(root_sse, cells.scale * math.sqrt(weights.cell_unit), features)
         self._take_offers()
         self._residents.start_tree(features)
+        self._offers.start_tree(features)
         rest = self._rests.setdefault(score, Rest(self._limits.longest_rest))
         looks = rest.start_tree(len(self._costs.owned))
         self._searches = looks and self._costs.new_price < np.inf
@@ -194,7 +198,7 @@ class TreeGrower:
         if not self._searches:
             return np.ones(nodes.shape[0], dtype=np.bool_)
         may_buy = level.sse[nodes] > self._costs.new_price
-        if not self._residents.has_new:
+        if not self._residents.has_new and not len(self._offers):
             may_buy &= self._search.may_find(level, nodes, self._costs)
         settled: Bool = ~may_buy
         return settled
@@ -206,17 +210,21 @@ class TreeGrower:
             return choice, []
         level.due_rows[active] = (self._limits.revisit_share * level.n_rows[active]).astype(np.int64)
         with self._timings.stage("histograms"):
-            owned, new = self._residents.best_splits(tree, level, active)
-        choice.put(active, owned)
-        may_buy = self._may_buy(level, active, owned.gain)
+            best = self._residents.best_splits(tree, level, active)
+        choice.put(active, best.owned)
+        may_buy = self._may_buy(level, active, best.owned.gain)
         if not may_buy.any():
             return choice, []
-        proposals = Splits.none(len(level))
+        offered, new = Splits.none(len(level)), Splits.none(len(level))
         searched = active[may_buy]
-        proposals.put(searched, new.at(np.flatnonzero(may_buy)))
+        offered.put(searched, best.offered.at(np.flatnonzero(may_buy)))
+        new.put(searched, best.new.at(np.flatnonzero(may_buy)))
+        if len(self._offers):
+            with self._timings.stage("offers"):
+                offered.improve(searched, self._offers.best_splits(tree, level, searched))
         if self._costs.search_price < np.inf:
             nodes, found = self._search.propose(tree, level, searched, choice.gain[searched], self._costs)
-            proposals.improve(nodes, found, self._costs.prices)
+            new.improve(nodes, found)
         # Largest first; a stable sort keeps equals in the order of their nodes.
         turn = active[np.argsort(-level.n_rows[active], kind="stable")]
 
@@ -224,7 +232,7 @@ class TreeGrower:
             self._own(feature)
             return self._residents.measure(tree, level, later, feature)
 
-        bought = buy_new_features(choice, proposals, turn, self._costs, own_and_measure)
+        bought = buy_new_features(choice, [offered, new], turn, self._costs, own_and_measure)
         # Where something was found, more may be found right below.
         level.due_rows[[node for node, _, _ in bought]] = ALWAYS_DUE
         return choice, [
@@ -248,16 +256,17 @@ class TreeGrower:
     def _take_offers(self) -> None:
         """Take in what others have bought, and need not be searched for."""
         for feature in self._costs.offered:
-            if not self._residents.is_offered(feature):
-                self._residents.offer_numbers(feature, *self._search.take_column(feature))
+            if self._residents.is_categorical(feature):
+                self._residents.offer_category(feature)
+            elif feature not in self._offers:
+                self._offers.add(feature, *self._search.take_column(feature))
 
     def _own(self, feature: int) -> None:
         if self._residents.is_categorical(feature):
             self._residents.own_category(feature)
-        elif self._residents.is_offered(feature):
-            self._residents.own_offered(feature)
         else:
-            self._residents.own_numbers(feature, *self._search.take_column(feature))
+            source = self._offers.take if feature in self._offers else self._search.take_column
+            self._residents.own_numbers(feature, *source(feature))
 
     def _split(
         self, tree: TreeContext, level: Level, active: I64, choice: Splits, draft: Draft
@@ -318,7 +327,7 @@ class TreeGrower:
             level.is_open &= ~is_due
             active = self._active(level)
             choice = Splits.none(len(level))
-            choice.put(active, self._residents.best_splits(tree, level, active)[0])
+            choice.put(active, self._residents.best_splits(tree, level, active).owned)
             below = self._split(tree, level, active, choice, draft)
         met: I64 = np.concatenate(found)
         met[:, 0] = -1

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple, TypeAlias
+
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import CELLS, F64, I32, I64, LANES, U8
+from gtgbm.arrays import CATEGORICAL, CELLS, F64, I32, I64, LANES, NEW, OFFERED, SKIPPED, U8
 from gtgbm.data.tiles import Tiles
 from gtgbm.level import Level, Splits, TreeContext
 from gtgbm.reducer import Reducer
@@ -19,6 +21,17 @@ _ROWS_WORTH_KEEPING = 1024
 """Fetching a parent's histogram to subtract costs about as much as adding this many rows."""
 _BLOCK_BYTES = 2 << 20
 """Histograms not kept are built and scanned in blocks of about this size."""
+
+
+_Looks: TypeAlias = list[tuple[U8, U8]]
+
+
+class BestSplits(NamedTuple):
+    """Best splits of some nodes: over owned features, over new ones, and over categories on offer."""
+
+    owned: Splits
+    new: Splits
+    offered: Splits
 
 
 class LevelHistograms:
@@ -38,8 +51,8 @@ class LevelHistograms:
         """Forget the last tree's histograms."""
         self._kept.forget()
 
-    def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[Splits, Splits]:
-        """Best splits at some nodes of a level: over owned features, and over new ones.
+    def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> BestSplits:
+        """Best splits at some nodes of a level.
 
         Parameters
         ----------
@@ -48,15 +61,26 @@ class LevelHistograms:
         """
         if nodes.shape[0] == 0 or self._tiles.n_columns == 0:
             self._kept.forget()
-            return Splits.none(nodes.shape[0]), Splits.none(nodes.shape[0])
+            return BestSplits(*(Splits.none(nodes.shape[0]) for _ in BestSplits._fields))
+        looks = self._looks()
         level_bytes = 2 * nodes.shape[0] * self._tiles.n_tiles * _TILE_BYTES
         rows_per_node = int(level.size[nodes].sum()) // nodes.shape[0]
         if level_bytes <= _KEPT_BYTES and rows_per_node >= _ROWS_WORTH_KEEPING:
-            found = self._split_keeping(tree, level, nodes)
+            found = self._split_keeping(tree, level, nodes, looks)
         else:
             self._kept.forget()
-            found = self._split_in_blocks(tree, level, nodes)
-        return self._as_splits(*found, 0), self._as_splits(*found, 1)
+            found = self._split_in_blocks(tree, level, nodes, looks)
+        offered = self._as_splits(*found, 3) if len(looks) > 1 else Splits.none(nodes.shape[0])
+        return BestSplits(self._as_splits(*found, 0), self._as_splits(*found, 1), offered)
+
+    def _looks(self) -> _Looks:
+        """Return what columns and categories are to each scan: a second one is for categories on offer."""
+        use, category_use = self._tiles.scanned_use, self._tiles.category_use
+        is_offered = category_use == OFFERED
+        if not is_offered.any():
+            return [(use, category_use)]
+        offers = np.where(use == CATEGORICAL, CATEGORICAL, SKIPPED).astype(np.uint8)
+        return [(use, category_use), (offers, np.where(is_offered, NEW, SKIPPED).astype(np.uint8))]
 
     def measure(self, tree: TreeContext, level: Level, nodes: I64, position: int, use: U8) -> Splits:
         """Best owned splits of one column at some nodes; `use` says which columns are looked at."""
@@ -67,7 +91,7 @@ class LevelHistograms:
         self._build(tree, level, nodes, slots, codes, range(1), hist)
         self._reducer.sum(hist)
         columns = slice(tile * LANES, min((tile + 1) * LANES, self._tiles.n_columns))
-        found = self._scan(tree, level, nodes, hist, columns, use[columns])
+        found = self._scan(tree, level, nodes, hist, columns, use[columns], self._tiles.category_use)
         return self._as_splits(*found, 0)
 
     def _as_splits(self, gain: F64, where: I32, which: int) -> Splits:
@@ -75,7 +99,7 @@ class LevelHistograms:
         feature = self._tiles.feature_of(position, bins)
         return Splits(feature, np.maximum(gain[:, which], 0.0), bins, side)
 
-    def _split_keeping(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[F64, I32]:
+    def _split_keeping(self, tree: TreeContext, level: Level, nodes: I64, looks: _Looks) -> tuple[F64, I32]:
         # Parents' histograms lack the columns added since: full tiles from before, and the rest built anew.
         n_tiles = self._tiles.n_tiles
         known = n_tiles if self._kept_columns == self._tiles.n_columns else self._kept_columns // LANES
@@ -92,9 +116,9 @@ class LevelHistograms:
         self._kept.subtract(tree.pool, plan, known * _TILE_CELLS, flat)
         self._kept.keep(level, nodes, plan, flat)
         self._kept_columns = self._tiles.n_columns
-        return self._scan(tree, level, nodes, hist, slice(0, self._tiles.n_columns), self._tiles.scanned_use)
+        return self._scan_all(tree, level, nodes, hist, slice(0, self._tiles.n_columns), looks)
 
-    def _split_in_blocks(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[F64, I32]:
+    def _split_in_blocks(self, tree: TreeContext, level: Level, nodes: I64, looks: _Looks) -> tuple[F64, I32]:
         n_tiles, n_nodes = self._tiles.n_tiles, nodes.shape[0]
         block = max(_BLOCK_BYTES // (n_nodes * _TILE_BYTES), tree.pool.size)
         best: tuple[F64, I32] | None = None
@@ -106,7 +130,7 @@ class LevelHistograms:
             self._build(tree, level, nodes, np.arange(n_nodes), codes, range(last - first), hist)
             self._reducer.sum(hist)
             columns = slice(first * LANES, min(last * LANES, self._tiles.n_columns))
-            gain, where = self._scan(tree, level, nodes, hist, columns, self._tiles.scanned_use[columns])
+            gain, where = self._scan_all(tree, level, nodes, hist, columns, looks)
             if best is None:
                 best = gain, where
                 continue
@@ -135,8 +159,26 @@ class LevelHistograms:
             hist,
         )
 
+    def _scan_all(
+        self, tree: TreeContext, level: Level, nodes: I64, hist: I64, columns: slice, looks: _Looks
+    ) -> tuple[F64, I32]:
+        """Return gains (k, 2 looks) and places (k, 2 looks, 3): the best owned and new splits of each."""
+        given = tree, level, nodes, hist, columns
+        found = [self._scan(*given, use[columns], category_use) for use, category_use in looks]
+        if len(found) == 1:
+            return found[0]
+        gains, places = zip(*found, strict=True)
+        return np.concatenate(gains, axis=1), np.concatenate(places, axis=1)
+
     def _scan(
-        self, tree: TreeContext, level: Level, nodes: I64, hist: I64, columns: slice, use: U8
+        self,
+        tree: TreeContext,
+        level: Level,
+        nodes: I64,
+        hist: I64,
+        columns: slice,
+        use: U8,
+        category_use: U8,
     ) -> tuple[F64, I32]:
         k = nodes.shape[0]
         gain, where = np.empty((k, 2)), np.empty((k, 2, 3), dtype=np.int32)
@@ -146,7 +188,7 @@ class LevelHistograms:
             self._tiles.n_bins[columns],
             use,
             self._tiles.category_row[columns],
-            self._tiles.category_use,
+            category_use,
             np.arange(k),
             level.total[nodes],
             tree.cells.count_bits,

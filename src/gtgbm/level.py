@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -199,14 +198,9 @@ class Splits:
         self.bin[nodes] = other.bin
         self.missing_side[nodes] = other.missing_side
 
-    def improve(self, nodes: I64, other: Splits, prices: Callable[[I64], F64] | None = None) -> None:
-        """Let those of `nodes` split as `other` does that gain by it, less the prices of features."""
-        gain, other_gain = self.gain[nodes], other.gain
-        if prices is not None:
-            # No split has no price.
-            gain = gain - np.where(gain > 0.0, prices(self.feature[nodes]), 0.0)
-            other_gain = other_gain - np.where(other_gain > 0.0, prices(other.feature), 0.0)
-        better = other_gain > gain
+    def improve(self, nodes: I64, other: Splits) -> None:
+        """Let those of `nodes` split as `other` does that gain more by it."""
+        better = other.gain > self.gain[nodes]
         self.put(nodes[better], other.at(np.flatnonzero(better)))
 
     def at(self, rows: I64) -> Splits:

@@ -12,20 +12,19 @@ from gtgbm.arrays import (
     CATEGORICAL,
     CELLS,
     F64,
-    FALLING,
     I32,
     I64,
     LANES,
     NEW,
+    OFFERED,
     OWNED,
-    RISING,
     SKIPPED,
     U8,
     Bool,
 )
 from gtgbm.data.categories import CategoryColumn
 from gtgbm.data.tiles import Tiles
-from gtgbm.histograms import LevelHistograms
+from gtgbm.histograms import BestSplits, LevelHistograms
 from gtgbm.level import Level, Splits, TreeContext
 from gtgbm.reducer import Reducer
 
@@ -88,9 +87,9 @@ class ResidentColumns:
 
     @property
     def has_new(self) -> bool:
-        """Whether some category is not owned yet, or a column that others own."""
-        kinds = self.tiles.use & ~np.uint8(RISING | FALLING)
-        return bool((self.tiles.category_use == NEW).any() or (kinds == NEW).any())
+        """Whether some category is not owned yet."""
+        categories = self.tiles.category_use
+        return bool(((categories == NEW) | (categories == OFFERED)).any())
 
     def start_tree(self, allowed: Bool | None) -> None:
         """Forget the last tree's histograms.
@@ -121,8 +120,8 @@ class ResidentColumns:
                 return int(feature)
         return None
 
-    def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[Splits, Splits]:
-        """Best splits at some nodes: over owned features, and over categories and columns on offer."""
+    def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> BestSplits:
+        """Best splits at some nodes: over owned features, new categories, and those that others own."""
         return self._histograms.best_splits(tree, level, nodes)
 
     def own_numbers(self, feature: int, codes: U8, n_bins: int, thresholds: F64) -> None:
@@ -131,21 +130,10 @@ class ResidentColumns:
         self._position[feature] = position
         self._keep_thresholds(position, thresholds)
 
-    def offer_numbers(self, feature: int, codes: U8, n_bins: int, thresholds: F64) -> None:
-        """Take in the column of a feature that others own."""
-        self.own_numbers(feature, codes, n_bins, thresholds)
-        self._set_use(feature, NEW)
-
-    def is_offered(self, feature: int) -> bool:
-        """Whether the column of a feature is here already."""
-        return bool(self._position[feature] >= 0)
-
-    def own_offered(self, feature: int) -> None:
-        """Own a feature that was offered."""
-        self._set_use(feature, OWNED)
-
-    def _set_use(self, feature: int, use: int) -> None:
-        self.tiles.use[self._position[feature]] = use | int(self._directions[feature])
+    def offer_category(self, feature: int) -> None:
+        """Let others own a category, or a column of them, unless the task does or has too few rows of it."""
+        use = self._uses(feature)
+        use[use == NEW] = OFFERED
 
     def is_categorical(self, feature: int) -> bool:
         """Whether a feature is a category, or a column of categories."""
@@ -154,12 +142,8 @@ class ResidentColumns:
 
     def own_category(self, feature: int) -> None:
         """Own a category, or a column with all its categories."""
-        row, code = self._category(feature)
-        if self._is_whole:
-            use = self.tiles.category_use[row]
-            use[use == NEW] = OWNED
-        else:
-            self.tiles.category_use[row, code] = OWNED
+        use = self._uses(feature)
+        use[use != SKIPPED] = OWNED
 
     def described(self, feature: int) -> tuple[int, float | None]:
         """Column of an owned feature, and its category if it is one."""
@@ -217,6 +201,12 @@ class ResidentColumns:
         is_category: U8 = (self.tiles.use[position] == CATEGORICAL).astype(np.uint8)
         return is_category
 
+    def _uses(self, feature: int) -> U8:
+        """Return what the codes of a feature are to a scan: a view."""
+        row, code = self._category(feature)
+        uses: U8 = self.tiles.category_use[row]
+        return uses if self._is_whole else uses[code : code + 1]
+
     def _category(self, feature: int) -> tuple[int, int]:
         position = np.array([self._position[feature]], dtype=np.int32)
         first = int(self.tiles.feature_of(position, np.zeros(1, dtype=np.int32))[0])
@@ -231,8 +221,6 @@ class ResidentColumns:
 def _tiles_of(n_rows: int, categorical: Sequence[CategoryColumn]) -> Tiles:
     tiles = Tiles(n_rows, len(categorical))
     for column in categorical:
-        # Code 0 stands for the categories that are not features.
-        use = np.full(column.values.shape[0], NEW, dtype=np.uint8)
-        use[0] = SKIPPED
+        use = np.where(column.is_usable, NEW, SKIPPED).astype(np.uint8)
         tiles.append_categories(column.first_feature, column.codes, use, column.is_whole)
     return tiles

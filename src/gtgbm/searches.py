@@ -113,7 +113,7 @@ class ExhaustiveSearch:
         if self._n_left == 0 or nodes.shape[0] == 0:
             return nodes[:0], Splits.none(0)
         with self._timings.stage("search"):
-            best = self._histograms.best_splits(tree, level, nodes)[1]
+            best = self._histograms.best_splits(tree, level, nodes).new
             if self._sparse is not None:
                 sparse = self._sparse.best_splits(tree, level, nodes)
                 # Of equals the first column, however it is stored.

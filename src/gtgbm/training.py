@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +13,7 @@ from gtgbm import _core
 from gtgbm.arrays import FALLING, I64, RISING, U8
 from gtgbm.boosting import Booster, Criterion, Model, Schedule
 from gtgbm.callbacks import AnyCallback
-from gtgbm.data.categories import encode_categories
+from gtgbm.data.categories import CategoryColumn, encode_categories
 from gtgbm.data.columns import Columns, DenseColumns
 from gtgbm.data.input import AnyTable
 from gtgbm.data.sparse import SparseColumns
@@ -25,11 +25,13 @@ from gtgbm.growing import TreeGrower
 from gtgbm.level import TreeLimits
 from gtgbm.losses.base import Loss, Targets
 from gtgbm.metrics import Metric
+from gtgbm.offered_columns import OfferedColumns
 from gtgbm.reducer import LocalReducer, Reducer
 from gtgbm.residents import ResidentColumns
-from gtgbm.sampling import Sampling
+from gtgbm.sampling import Sampling, sample_rows
 from gtgbm.search_choice import SearchChoice, choose_search
 from gtgbm.searches import ExhaustiveSearch, Search
+from gtgbm.shared_columns import SharedTable
 from gtgbm.timings import Timings
 from gtgbm.weights import RowWeights
 
@@ -102,7 +104,27 @@ class Evaluated:
 
 
 _NOTHING = Evaluated("loss", (), ())
-CostsOf = Callable[[int], FeatureCosts]
+
+
+@dataclass(frozen=True)
+class TaskParts:
+    """Parts of a fit that depend on other tasks.
+
+    Attributes
+    ----------
+    costs : FeatureCosts
+    categorical : sequence of CategoryColumn
+        Categorical columns of the task's rows; categories are the same features for all tasks.
+    table : SharedTable or None
+        The table whose rows belong to several tasks.
+    rows : ndarray of int64
+        The task's rows of it, ascending.
+    """
+
+    costs: FeatureCosts
+    categorical: Sequence[CategoryColumn]
+    table: SharedTable | None
+    rows: I64
 
 
 @dataclass(frozen=True)
@@ -150,7 +172,7 @@ def prepare(
     pool: _core.Pool,
     evaluated: Evaluated = _NOTHING,
     continued: Model | None = None,
-    costs_of: CostsOf | None = None,
+    among: TaskParts | None = None,
 ) -> Fit:
     """Put the parts of a fit together.
 
@@ -159,8 +181,8 @@ def prepare(
     table : ndarray or scipy.sparse.csc_matrix, shape (n, d)
     continued : Model or None
         A model to go on with: its features are owned from the start.
-    costs_of : callable or None
-        Makes the costs of so many features; None: the settings' penalty for each.
+    among : TaskParts or None
+        What a task among several takes from outside; None: a fit for itself.
     """
     timings, reducer = Timings(), LocalReducer()
     rng = np.random.default_rng(seed)
@@ -175,19 +197,28 @@ def prepare(
             else SearchChoice(settings.search, "asked for")
         )
     with timings.stage("binning"):
-        min_leaf = settings.limits(weights).min_leaf
-        categorical = encode_categories(
-            table, settings.categorical, weights.cells, min_leaf, d, settings.whole_categories
-        )
-    columns = _columns(table, pool, settings.max_bins, _THRESHOLD_ROWS[str(choice)], rng)
+        if among is None:
+            min_leaf = settings.limits(weights).min_leaf
+            categorical = encode_categories(
+                table, settings.categorical, weights.cells, min_leaf, d, settings.whole_categories
+            )
+        else:
+            categorical = list(among.categorical)
+    threshold_rows = _THRESHOLD_ROWS[str(choice)]
+    sample = sample_rows(n, threshold_rows, rng)
+    if among is None or among.table is None:
+        columns = _columns(table, pool, settings.max_bins, sample)
+    else:
+        columns = among.table.of_rows(among.rows, sample, threshold_rows)
     search: Search
     if choice == "exhaustive":
         search = ExhaustiveSearch(columns, searched, reducer, timings, directions)
     else:
         search = _group_search(columns, searched, n_test, settings, pool, reducer, timings, rng, directions)
     residents = ResidentColumns(n, d, categorical, reducer, directions)
-    costs = settings.costs(residents.n_features) if costs_of is None else costs_of(residents.n_features)
-    grower = TreeGrower(n, residents, search, costs, settings.limits, pool, reducer, timings)
+    costs = settings.costs(residents.n_features) if among is None else among.costs
+    offers = OfferedColumns(n, reducer, directions)
+    grower = TreeGrower(n, residents, offers, search, costs, settings.limits, pool, reducer, timings)
     if continued is None:
         start = np.zeros(loss.n_scores) if settings.zero_start else loss.start(targets, pool, reducer)
         continued = Model(start)
@@ -197,13 +228,7 @@ def prepare(
     return Fit(booster, choice, timings)
 
 
-def _columns(
-    table: AnyTable, pool: _core.Pool, max_bins: int, threshold_rows: int, rng: np.random.Generator
-) -> Columns:
-    n = table.shape[0]
-    sample: I64 = np.arange(n, dtype=np.int64)
-    if n > threshold_rows:
-        sample = np.sort(rng.choice(n, threshold_rows, replace=False)).astype(np.int64)
+def _columns(table: AnyTable, pool: _core.Pool, max_bins: int, sample: I64) -> Columns:
     if isinstance(table, np.ndarray):
         return DenseColumns(table, pool, max_bins, sample)
     return SparseColumns(table, pool, max_bins, sample)
@@ -220,9 +245,7 @@ def _group_search(
     rng: np.random.Generator,
     directions: U8,
 ) -> GroupSearch:
-    test_rows: I64 = np.arange(columns.n_rows, dtype=np.int64)
-    if n_test < columns.n_rows:
-        test_rows = np.sort(rng.choice(columns.n_rows, n_test, replace=False)).astype(np.int64)
+    test_rows = sample_rows(columns.n_rows, n_test, rng)
     faithful = settings.test_rows is None
     with timings.stage("dealing"):
         tests = GroupTests(columns, searched, test_rows, settings.group_tests, pool, rng)

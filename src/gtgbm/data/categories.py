@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gtgbm.arrays import CELLS, F64, I64, U8
+from gtgbm.arrays import CELLS, F64, I64, U8, Bool
 from gtgbm.data.input import AnyTable, issparse
 
 _CODES = CELLS - 1
@@ -33,6 +33,8 @@ class CategoryColumn:
     values : ndarray of float64, shape (codes,)
         Category of each code; NaN for missing values, which are a category like any other.
     codes : ndarray of uint8, shape (n,)
+    is_usable : ndarray of bool, shape (codes,)
+        False for categories with too few rows to be a side of any split, and for code 0.
     is_whole : bool
         Whether the column is one feature, bought with all its categories.
     """
@@ -41,7 +43,12 @@ class CategoryColumn:
     first_feature: int
     values: F64
     codes: U8
+    is_usable: Bool
     is_whole: bool = False
+
+    def of_column(self, column: int) -> CategoryColumn:
+        """Say which column of the table it is."""
+        return replace(self, column=column, first_feature=column if self.is_whole else self.first_feature)
 
     @property
     def end_feature(self) -> int:
@@ -57,28 +64,55 @@ def encode_categories(
     first_feature: int,
     as_whole: bool = False,
 ) -> list[CategoryColumn]:
-    """Encode the categorical columns of a table.
+    """Encode the categorical columns of a table; see `encode_categories_of_tasks`."""
+    rows = slice(0, table.shape[0])
+    given = table, columns, weights, [rows], [fewest_rows], first_feature, as_whole
+    return encode_categories_of_tasks(*given)[0]
+
+
+def encode_categories_of_tasks(
+    table: AnyTable,
+    columns: Sequence[int],
+    weights: I64,
+    tasks: Sequence[slice],
+    fewest_rows: Sequence[int],
+    first_feature: int,
+    as_whole: bool = False,
+) -> list[list[CategoryColumn]]:
+    """Encode the categorical columns of the rows of several tasks: a category is the same feature for all.
 
     Parameters
     ----------
     columns : sequence of int
     weights : ndarray of int64, shape (n,), or empty where all rows weigh 1
-    fewest_rows : int
-        Categories with fewer rows could not be a side of any split and are not features.
+    tasks : sequence of slice
+        The rows of each task.
+    fewest_rows : sequence of int
+        Categories that have fewer rows in each task could not be a side of any split and are not features.
     first_feature : int
         Where their features are numbered from.
     as_whole : bool
         Whether a column is one feature, of its own number, instead of one for each category.
+
+    Returns
+    -------
+    list of list of CategoryColumn
+        Those of each task.
     """
     most = _WHOLE_CATEGORIES if as_whole else _MAX_CATEGORIES
-    found: list[CategoryColumn] = []
+    found: list[list[CategoryColumn]] = [[] for _ in tasks]
     for column in columns:
         values = table[:, [column]].toarray()[:, 0] if issparse(table) else table[:, column]
         categories, which, counts = _distinct(np.asarray(values, dtype=np.float64))
-        if weights.shape[0]:
+        if weights.shape[0] or len(tasks) > 1:
+            weigh = weights if weights.shape[0] else np.ones(which.shape[0])
             # Sums of whole numbers, exact as floats.
-            counts = np.bincount(which, weights=weights).astype(np.int64)
-        kept = np.flatnonzero(counts >= fewest_rows)
+            n = categories.shape[0]
+            by_task = np.stack([np.bincount(which[at], weigh[at], n).astype(np.int64) for at in tasks])
+        else:
+            by_task = counts[None]
+        is_usable, counts = by_task >= np.array(fewest_rows)[:, None], by_task.sum(axis=0)
+        kept = np.flatnonzero(is_usable.any(axis=0))
         if kept.shape[0] > most:
             kept = np.sort(kept[np.argsort(-counts[kept], kind="stable")[:most]])
         for first in range(0, max(kept.shape[0], 1), _CODES - 1):
@@ -86,9 +120,11 @@ def encode_categories(
             code_of = np.zeros(categories.shape[0], dtype=np.uint8)
             code_of[chunk] = np.arange(1, chunk.shape[0] + 1)
             values = np.concatenate([[np.nan], categories[chunk]])
-            feature = int(column) if as_whole else first_feature
-            found.append(CategoryColumn(int(column), feature, values, code_of[which], as_whole))
-            first_feature = first_feature if as_whole else found[-1].end_feature
+            codes, feature = code_of[which], int(column) if as_whole else first_feature
+            for k, at in enumerate(tasks):
+                usable = np.concatenate([[False], is_usable[k, chunk]])
+                found[k].append(CategoryColumn(int(column), feature, values, codes[at], usable, as_whole))
+            first_feature += 0 if as_whole else int(values.shape[0])
     return found
 
 

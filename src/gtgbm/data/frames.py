@@ -72,7 +72,7 @@ class FrameSchema:
 
     def label(self, column: int, code: float) -> Any:
         """Return the category of a code; NaN stands for missing values."""
-        if self.columns[column].kind != "category" or np.isnan(code):
+        if column >= len(self.columns) or self.columns[column].kind != "category" or np.isnan(code):
             return code
         return self.columns[column].categories[int(code)]
 

@@ -105,6 +105,8 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     trees_: Any
     selection_history_: Any
     n_iter_: Any
+    n_leaves_: Any
+    best_iteration_: Any
     search_: Any
     evals_result_: Any
     _seed: int
@@ -354,9 +356,10 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
 
     def _labelled(self, entry: HistoryEntry) -> HistoryEntry:
         """Name the category of a purchase as the dataframe did."""
-        if entry.category is None or self._schema is None:
-            return entry
-        return entry._replace(category=self._schema.label(entry.feature, entry.category))
+        return entry._replace(category=self._label(entry.feature, entry.category))
+
+    def _label(self, column: int, category: float | None) -> Any:
+        return category if category is None or self._schema is None else self._schema.label(column, category)
 
     def _coded(self, entry: HistoryEntry) -> HistoryEntry:
         """Undo `_labelled`."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from gtgbm.estimators.multitask import METHODS
+from gtgbm.estimators.multitask_base import METHODS
 from gtgbm.metrics import metric_of
 
 

@@ -17,9 +17,10 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
     ),
     "group_penalty": ("float", "μ_G", "What a feature costs on top that no task uses yet."),
     "task_penalty": (
-        "float or dict",
+        "float, 'auto' or dict",
         "μ_t",
-        "What the first use of a feature costs a task, or each task.",
+        "What the first use of a feature costs a task, or each task. 'auto': 8 / (rows + 8), the worth of "
+        "eight of the task's rows, which chance seldom gains.",
     ),
     "method": (
         "{'multitask', 'group-sparse', 'independent', 'single-task'}",
@@ -27,6 +28,19 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
         "'multitask': both penalties; 'group-sparse': what one task buys is free for all; 'independent': "
         "tasks know nothing of each other, and pay both penalties for each feature; 'single-task': one model "
         "of all rows, which knows the task as a category.",
+    ),
+    "task_order": (
+        "{'sequential', 'parallel'}",
+        "",
+        "'sequential': tasks take turns, and one knows what those before it bought in the same round. "
+        "'parallel': tasks run side by side, and learn of each other's purchases after each round; what "
+        "n_features_to_select still allows is dealt out to them before it.",
+    ),
+    "n_common_rounds": (
+        "int",
+        "",
+        "So many of the n_estimators rounds come first and grow their trees from the rows of all tasks "
+        "together, for tasks that are much alike. Of no effect on 'independent' and 'single-task'.",
     ),
     "n_features_per_task": ("int or None", "", "Hard limit on the number of features of each task."),
     "penalty_scale": (
@@ -173,6 +187,28 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
     "n_features_in_": ("int", "Features seen in fit."),
     "feature_names_in_": ("ndarray of str", "Their names, if the table had any."),
 }
+
+TASK_ATTRIBUTES: dict[str, tuple[str, str]] = {
+    "tasks_": ("list", "Ids of the tasks, in the order in which they take turns."),
+    "selected_features_": ("ndarray of int64", "Columns used by any task, in the order they were bought."),
+    "shared_features_": ("ndarray of int64", "Those of them that at least two tasks use."),
+    "task_features_": ("dict of ndarray of int64", "Columns used by each task, in the order it bought them."),
+    "task_categories_": ("dict of dict", "Categories bought by each task, of each categorical column."),
+    "task_importances_": (
+        "dict of ndarray of float64, shape (d,)",
+        "Share of each feature in the gain of all splits of each task's trees.",
+    ),
+    "feature_importances_": ("ndarray of float64, shape (d,)", "Mean of the tasks' importances."),
+    "selection_history_": ("dict of list of HistoryEntry", "What each task bought when."),
+    "evals_result_": ("dict of dict", "Loss and metrics of each task after each round."),
+    "trees_": ("dict of list of Tree", "The trees of each task, as parallel arrays."),
+    "n_leaves_": ("dict of ndarray of int64", "Leaves of each task's trees."),
+    "n_iter_": ("dict of int", "Rounds of boosting kept of each task."),
+    "best_iteration_": ("dict of int or None", "Rounds of each task's best model on its eval set."),
+    "search_": ("dict of str", "The search used by each task; its attribute ``reason`` says why."),
+    "timings_": ("dict", "Seconds per stage of the fit, of all tasks together."),
+}
+"""Attributes of models of several tasks: new ones, and those that are dicts by task there."""
 
 T = TypeVar("T")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from gtgbm import _core
 from gtgbm.arrays import F64, I64
 from gtgbm.estimators.tables import read_columns
-from gtgbm.estimators.task_rows import task_rows
 from gtgbm.estimators.threads import pool_for_rows
 from gtgbm.forest import Forest
 from gtgbm.losses.base import Loss
@@ -86,19 +84,6 @@ class Parts:
         return self.loss.predict(together.reshape(1, -1)).reshape(self.shape)
 
 
-class _Reader:
-    """Stands in for a forest to get the table it would read: tables then come in as for predictions."""
-
-    def __init__(self, n_scores: int) -> None:
-        self.n_scores = n_scores
-        self.given: tuple[Any, _core.Pool] | None = None
-
-    def scores(self, table: Any, pool: _core.Pool) -> F64:
-        """Keep what is to be read, and say nothing of it."""
-        self.given = table, pool
-        return np.zeros((self.n_scores, table.shape[0]))
-
-
 def is_multitask(estimator: Any) -> bool:
     """Whether a fitted model is one of several tasks."""
     return hasattr(estimator, "tasks_")
@@ -129,18 +114,11 @@ def parts_of(estimator: Any, X: Any, task: Any = None) -> Parts:
 
 
 def _of_tasks(estimator: Any, X: Any, task: Any) -> Parts:
-    readers, looking = {name: _Reader(1) for name in estimator.tasks_}, copy.copy(estimator)
-    looking._forests = readers
-    shape = looking._task_scores(X, task).shape
-    places: dict[Any, Any] = {name: (slice(None), k) for k, name in enumerate(estimator.tasks_)}
-    if task is not None:
-        found = task_rows(np.zeros(shape[0]), task, shape[0], "X", "task")
-        places = dict(zip(found.names, found.rows, strict=True))
+    shape, tables = estimator._read_tasks(X, task)
     parts = []
-    for name, place in places.items():
-        trees, given = estimator.trees_[name], readers[name].given
-        assert given is not None
-        forest: Forest = estimator._forests[name]
-        table, pool = given
-        parts.append(Part(trees, [0] * len(trees), forest, table, forest.columns, pool, place))
+    for one in tables:
+        trees = estimator.trees_[one.task]
+        pool = pool_for_rows(estimator.n_jobs, one.table.shape[0])
+        forest: Forest = estimator._forests[one.task]
+        parts.append(Part(trees, [0] * len(trees), forest, one.table, one.columns, pool, one.place))
     return Parts(parts, shape, estimator._fitted_loss)

@@ -81,8 +81,32 @@ class PartLayout(msgspec.Struct, forbid_unknown_fields=True):
     evaluations: list[dict[str, list[Float]]]
     best_round: Index | None
     search: SearchLayout
-    timings: dict[str, float]
     trees: list[TreeLayout]
+
+
+class OwnedLayout(msgspec.Struct, forbid_unknown_fields=True):
+    """A feature that some task owns."""
+
+    feature: Index
+    category: float | str | msgspec.UnsetType | None = msgspec.UNSET
+
+
+class TasksLayout(msgspec.Struct, forbid_unknown_fields=True):
+    """What several tasks have together.
+
+    Attributes
+    ----------
+    names : list
+        One for each part; or for the only part, which is then of all tasks in one.
+    by_column : bool
+        Whether targets had a column for each task.
+    owned : list of OwnedLayout
+        Features of all tasks, in the order they were bought.
+    """
+
+    names: Annotated[list[Label], msgspec.Meta(min_length=1)]
+    by_column: bool
+    owned: list[OwnedLayout]
 
 
 class ClassesLayout(msgspec.Struct, forbid_unknown_fields=True):
@@ -118,4 +142,6 @@ class ModelLayout(msgspec.Struct, forbid_unknown_fields=True):
     feature_names: list[str] | None
     kinds: dict[str, Literal["time", "category"]] | None
     classes: ClassesLayout | None
+    tasks: TasksLayout | None
+    timings: dict[str, float]
     parts: Annotated[list[PartLayout], msgspec.Meta(min_length=1)]

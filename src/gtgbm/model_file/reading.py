@@ -15,6 +15,7 @@ from gtgbm import estimators
 from gtgbm.boosting import HistoryEntry, Model
 from gtgbm.data.frames import FrameColumn, FrameSchema, Kind
 from gtgbm.estimators.tables import keep_schema
+from gtgbm.losses.base import Loss
 from gtgbm.model_file.layout import (
     FORMAT_VERSION,
     BoughtLayout,
@@ -22,11 +23,14 @@ from gtgbm.model_file.layout import (
     Header,
     ModelFileError,
     ModelLayout,
+    OwnedLayout,
     PartLayout,
     TreeLayout,
 )
 from gtgbm.model_file.parameters import from_plain
+from gtgbm.multitask import FittedTasks
 from gtgbm.search_choice import SearchChoice
+from gtgbm.training import Fitted
 from gtgbm.tree import Tree
 
 _DTYPES: dict[str, tuple[type, Any]] = {
@@ -80,8 +84,6 @@ def _estimator(layout: ModelLayout) -> Any:
         layout.feature_names is None or len(layout.feature_names) == layout.n_features,
         f"it has {layout.n_features} features, but another number of names",
     )
-    _check(len(layout.parts) == 1, "it has several parts, which only multitask models have")
-    part = layout.parts[0]
     schema = _schema(layout, _labels(layout))
     estimator.n_features_in_ = layout.n_features
     if schema is not None:
@@ -92,18 +94,47 @@ def _estimator(layout: ModelLayout) -> Any:
         if layout.classes is not None:
             estimator.classes_ = _classes(layout.classes)
         loss = estimator._make_loss()
-        model = _model(part, schema, layout.n_features)
-        _check(model.start.shape[0] == loss.n_scores, "its start has another number of scores than its loss")
-        estimator._keep(model, loss, layout.n_features)
+        if hasattr(estimator, "_keep_tasks"):
+            _restore_tasks(estimator, layout, schema, loss)
+        else:
+            _check(layout.tasks is None and len(layout.parts) == 1, "it has tasks, but its model has none")
+            estimator._keep(_model(layout.parts[0], schema, layout.n_features, loss), loss, layout.n_features)
+            estimator.search_ = _search(layout.parts[0])
     except ModelFileError:
         raise
     # What the arrays, the loss and the forest refuse.
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
         raise ModelFileError(str(error)) from error
-    estimator.search_ = SearchChoice(part.search.name, part.search.reason)
-    estimator.timings_ = part.timings
+    estimator.timings_ = layout.timings
     estimator._about = layout.about
     return estimator
+
+
+def _restore_tasks(estimator: Any, layout: ModelLayout, schema: FrameSchema | None, loss: Loss) -> None:
+    tasks = layout.tasks
+    _check(tasks is not None, "its tasks are missing")
+    assert tasks is not None
+    estimator._matrix_form, estimator._is_single = tasks.by_column, estimator.method == "single-task"
+    _check(len(set(tasks.names)) == len(tasks.names), "it has several tasks of the same name")
+    # A model of all tasks in one knows the task from a column after the last.
+    n_columns = layout.n_features + estimator._is_single
+    if estimator._is_single:
+        _check(len(layout.parts) == 1, "its method is for one part")
+    else:
+        _check([part.task for part in layout.parts] == tasks.names, "its parts and tasks do not match")
+    fitted = [Fitted(_model(part, schema, n_columns, loss), _search(part), {}) for part in layout.parts]
+    owned = [
+        (one.feature, None if one.category is msgspec.UNSET else _code(schema, one.feature, one.category))
+        for one in tasks.owned
+    ]
+    _check(all(column < layout.n_features for column, _ in owned), "it owns features that it does not have")
+    if estimator._is_single:
+        fitted *= len(tasks.names)
+    estimator._keep_tasks(tasks.names, FittedTasks(fitted, owned, 0.0), loss)
+
+
+def _search(part: PartLayout) -> SearchChoice:
+    return SearchChoice(part.search.name, part.search.reason)
 
 
 def _new_estimator(layout: ModelLayout) -> Any:
@@ -128,10 +159,11 @@ def _labels(layout: ModelLayout) -> dict[int, set[str]]:
                 label = tree.threshold[node]
                 if isinstance(label, str):
                     found.setdefault(tree.feature[node], set()).add(label)
-    for part in layout.parts:
-        for entry in part.history:
-            if isinstance(entry.category, str):
-                found.setdefault(entry.feature, set()).add(entry.category)
+    owned = [] if layout.tasks is None else layout.tasks.owned
+    bought: list[BoughtLayout | OwnedLayout] = [entry for part in layout.parts for entry in part.history]
+    for entry in [*bought, *owned]:
+        if isinstance(entry.category, str):
+            found.setdefault(entry.feature, set()).add(entry.category)
     return found
 
 
@@ -158,9 +190,10 @@ def _classes(layout: ClassesLayout) -> NDArray[Any]:
     return np.array(labels, dtype=dtype)
 
 
-def _model(part: PartLayout, schema: FrameSchema | None, n_features: int) -> Model:
+def _model(part: PartLayout, schema: FrameSchema | None, n_features: int, loss: Loss) -> Model:
     start = _array(part.start, np.float64)
-    _check(start.shape[0] > 0 and len(part.trees) % start.shape[0] == 0, "its trees and scores do not match")
+    _check(start.shape[0] == loss.n_scores, "its start has another number of scores than its loss")
+    _check(len(part.trees) % start.shape[0] == 0, "its trees and scores do not match")
     return Model(
         start,
         [_tree(tree, schema, n_features) for tree in part.trees],
@@ -216,7 +249,11 @@ def _code(schema: FrameSchema | None, feature: int, label: float | str | None) -
         _check(schema is not None and 0 <= feature < len(schema.columns), "a category has no column")
         assert schema is not None
         return schema.code(feature, label)
-    is_coded = schema is not None and schema.columns[feature].kind == "category"
+    is_coded = (
+        schema is not None
+        and 0 <= feature < len(schema.columns)
+        and schema.columns[feature].kind == "category"
+    )
     _check(not is_coded, f"a tree asks for the number {label} in a column of text")
     return float(label)
 

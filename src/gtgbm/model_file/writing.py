@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
+from gtgbm.arrays import F64
 from gtgbm.boosting import HistoryEntry
 from gtgbm.data.frames import FrameSchema
 from gtgbm.files import write_aside
@@ -17,11 +18,14 @@ from gtgbm.model_file.layout import (
     BoughtLayout,
     ClassesLayout,
     ModelLayout,
+    OwnedLayout,
     PartLayout,
     SearchLayout,
+    TasksLayout,
     TreeLayout,
 )
 from gtgbm.model_file.parameters import as_plain
+from gtgbm.search_choice import SearchChoice
 from gtgbm.tree import Tree
 
 _TYPES = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str"}
@@ -61,23 +65,68 @@ def _layout(model: Any, about: Mapping[str, str]) -> ModelLayout:
         if schema is None
         else {str(k): column.kind for k, column in enumerate(schema.columns) if column.kind != "number"},
         classes=_classes(getattr(model, "classes_", None)),
-        parts=[_part(model, schema)],
+        tasks=_tasks(model),
+        timings=dict(model.timings_),
+        parts=[_part(one, schema) for one in _fitted_parts(model)],
     )
 
 
-def _part(model: Any, schema: FrameSchema | None) -> PartLayout:
-    results = dict(model.evals_result_)
+class _Fitted(NamedTuple):
+    """What belongs to one part of a model."""
+
+    task: Any
+    trees: Sequence[Tree]
+    outputs: Sequence[int]
+    start: F64
+    history: Sequence[HistoryEntry]
+    results: Mapping[str, Mapping[str, Sequence[float]]]
+    best_round: int | None
+    search: SearchChoice
+
+
+def _fitted_parts(model: Any) -> list[_Fitted]:
+    if not hasattr(model, "tasks_"):
+        kept = model.selection_history_, model.evals_result_, model.best_iteration_, model.search_
+        return [_Fitted(None, model.trees_, model._outputs, model._start, *kept)]
+    found = []
+    # A model of all tasks in one is the same for each.
+    for task in model.tasks_[:1] if model._is_single else model.tasks_:
+        trees, start = model.trees_[task], model._forests[task].start
+        of_task = (model.selection_history_, model.evals_result_, model.best_iteration_, model.search_)
+        name = None if model._is_single else _task_name(task)
+        found.append(_Fitted(name, trees, [0] * len(trees), start, *(one[task] for one in of_task)))
+    return found
+
+
+def _tasks(model: Any) -> TasksLayout | None:
+    if not hasattr(model, "tasks_"):
+        return None
+    owned = [OwnedLayout(int(column), _category(category)) for column, category in model._owned]
+    return TasksLayout([_task_name(task) for task in model.tasks_], bool(model._matrix_form), owned)
+
+
+def _task_name(task: Any) -> bool | int | float | str:
+    plain = task.item() if isinstance(task, np.generic) else task
+    if not isinstance(plain, bool | int | float | str):
+        raise ValueError(
+            f"task {task!r} cannot be written to a model file: name tasks by numbers or text, or pickle the "
+            "model"
+        )
+    return plain
+
+
+def _part(part: _Fitted, schema: FrameSchema | None) -> PartLayout:
+    results = dict(part.results)
     training = next(iter(results.pop("training").values()))
     return PartLayout(
-        task=None,
-        start=model._start.tolist(),
-        history=[_bought(entry) for entry in model.selection_history_],
+        task=part.task,
+        start=part.start.tolist(),
+        history=[_bought(entry) for entry in part.history],
         training_loss=_floats(training),
         evaluations=[{name: _floats(values) for name, values in one.items()} for one in results.values()],
-        best_round=model.best_iteration_,
-        search=SearchLayout(str(model.search_), model.search_.reason),
-        timings=dict(model.timings_),
-        trees=[_tree(*pair, schema) for pair in zip(model.trees_, model._outputs, strict=True)],
+        best_round=part.best_round,
+        search=SearchLayout(str(part.search), part.search.reason),
+        trees=[_tree(*pair, schema) for pair in zip(part.trees, part.outputs, strict=True)],
     )
 
 
@@ -105,15 +154,18 @@ def _tree(tree: Tree, output: int, schema: FrameSchema | None) -> TreeLayout:
 
 
 def _bought(entry: HistoryEntry) -> BoughtLayout:
-    category = entry.category
     return BoughtLayout(
         tree=entry.tree,
         feature=entry.feature,
         gain=entry.gain,
         price=entry.price,
         training_loss=entry.training_loss,
-        category=msgspec.UNSET if category is None else None if category != category else category,
+        category=_category(entry.category),
     )
+
+
+def _category(category: Any) -> Any:
+    return msgspec.UNSET if category is None else None if category != category else category
 
 
 def _classes(classes: Any) -> ClassesLayout | None:
