@@ -10,11 +10,11 @@ from pathlib import Path
 # Before any library starts its threads: waiting ones must not take a core from whoever shares the machine.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-from experiments.datasets.files import DatasetError  # noqa: E402
-from experiments.page import PAGE, write_page  # noqa: E402
-from experiments.record import Context  # noqa: E402
-from experiments.registry import EXPERIMENTS  # noqa: E402
-from experiments.store import QUICK_RESULTS, RESULTS, run_and_store  # noqa: E402
+from experiments.datasets.files import DatasetError
+from experiments.page import PAGE, write_page
+from experiments.record import Context
+from experiments.registry import EXPERIMENTS
+from experiments.store import QUICK_RESULTS, RESULTS, run_and_store
 
 
 def _arguments() -> argparse.Namespace:
@@ -22,10 +22,16 @@ def _arguments() -> argparse.Namespace:
     choices = [*EXPERIMENTS, "all", "page"]
     parser.add_argument("names", nargs="+", choices=choices, metavar="NAME", help=", ".join(choices))
     parser.add_argument("--data-dir", type=Path, help="folder of stored data sets; absent ones are generated")
-    parser.add_argument("--real", type=Path, help="folder for the real Gisette, Epsilon, Flight; downloads them")
-    parser.add_argument("--quick", action="store_true", help="small tables, few repeats: minutes, not an hour")
+    parser.add_argument(
+        "--real", type=Path, help="folder for the real Gisette, Epsilon, Flight; downloads them"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="small tables, few repeats: minutes, not an hour"
+    )
     parser.add_argument("--threads", type=int, default=2, help="of every method")
-    parser.add_argument("--out", type=Path, help="folder of results (experiments/results; quick: a temporary one)")
+    parser.add_argument(
+        "--out", type=Path, help="folder of results (experiments/results; quick: a temporary one)"
+    )
     parser.add_argument("--docs", type=Path, default=PAGE, help="the page to write")
     arguments = parser.parse_args()
     if arguments.threads < 1:
@@ -47,7 +53,10 @@ def _main() -> None:
         if name == "page":
             continue
         for claim in run_and_store(EXPERIMENTS[name], context, folder):
-            print(f"{name}: {'holds' if claim.holds else 'DOES NOT HOLD'}: {claim.text}: {claim.numbers}", flush=True)
+            print(
+                f"{name}: {'holds' if claim.holds else 'DOES NOT HOLD'}: {claim.text}: {claim.numbers}",
+                flush=True,
+            )
     if "page" in arguments.names:
         absent = write_page(folder, arguments.docs)
         print(f"{arguments.docs}" + (f"; not run yet: {', '.join(absent)}" if absent else ""))

@@ -13,7 +13,7 @@ from benchmarks.loss_data import Fold
 from experiments.markdown import spread, table
 from experiments.models import DELTA, GBFS, GT_OURS, GT_PAPER, N_RELEVANT, TOPK
 from experiments.paper import CLASSIFICATION, PROPRIETARY_METHODS
-from experiments.queries import K, METHODS, Pointwise, compare, folds, gather, precision_at, with_targets
+from experiments.queries import METHODS, K, Pointwise, compare, folds, gather, precision_at, with_targets
 from experiments.query_pages import against_peers, bars, paper_table
 from experiments.record import Claim, Context, Experiment, Results
 from gtgbm import GBFSClassifier, GTGBMClassifier

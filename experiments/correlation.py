@@ -79,7 +79,12 @@ def tables(results: Results) -> str:
     """Mean absolute correlation by data set and method."""
     head = ["data", *METHODS, "any two columns", "the paper's Figure 3"]
     rows = [
-        [task["label"], *(number(task["mean"][m], 3) for m in METHODS), number(task["at_random"], 3), "no number"]
+        [
+            task["label"],
+            *(number(task["mean"][m], 3) for m in METHODS),
+            number(task["at_random"], 3),
+            "no number",
+        ]
         for task in results["tasks"].values()
     ]
     return table(head, rows)

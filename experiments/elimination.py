@@ -53,7 +53,9 @@ def run(context: Context) -> Results:
         for method, several in found.items():
             if several:
                 seconds = median(one["seconds"] for one in several)
-                lines.append({"d": d, "method": method, "runs": len(several)} | several[0] | {"seconds": seconds})
+                lines.append(
+                    {"d": d, "method": method, "runs": len(several)} | several[0] | {"seconds": seconds}
+                )
         print(f"elimination: {d} columns done", flush=True)
     return {"rows": n, "k": k, "n_trees": n_trees, "lines": lines}
 
@@ -86,11 +88,21 @@ def backward(n: int, d: int, k: int, n_trees: int, threads: int) -> dict[str, An
 def tables(results: Results) -> str:
     """One row per width and method."""
     rows = [
-        [line["d"], line["method"], line["features"], number(line["auc"]), number(line["seconds"], 2), line["runs"]]
+        [
+            line["d"],
+            line["method"],
+            line["features"],
+            number(line["auc"]),
+            number(line["seconds"], 2),
+            line["runs"],
+        ]
         for line in results["lines"]
     ]
     head = ["columns", "method", "features", "test AUC", "seconds, median", "runs"]
-    return table(head, rows) + "\n\nThe paper has no numbers here: its introduction calls elimination cumbersome."
+    return (
+        table(head, rows)
+        + "\n\nThe paper has no numbers here: its introduction calls elimination cumbersome."
+    )
 
 
 def figure(results: Results) -> Figure:

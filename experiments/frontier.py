@@ -72,10 +72,14 @@ def plans(context: Context) -> Iterator[Plan]:
         few,
         (20, 100),
     )
-    yield Plan(Source("flight", folder), "Flight", 0.001, alpha=0.01, cegb=(0.01, 0.003, 0.001, 0.0003, 0.0001))
+    yield Plan(
+        Source("flight", folder), "Flight", 0.001, alpha=0.01, cegb=(0.01, 0.003, 0.001, 0.0003, 0.0001)
+    )
     yield Plan(Source("madelon", folder), "madelon", 0.01)
     yield Plan(Source("pcmac", folder), "pcmac", 0.01)
-    yield Plan(Source("amazon", folder, max_rows=8000), "amazon4, its four tasks as one", 0.003, catboost=(20, 100))
+    yield Plan(
+        Source("amazon", folder, max_rows=8000), "amazon4, its four tasks as one", 0.003, catboost=(20, 100)
+    )
     yield Plan(Source("demo", shape=(5000, 1000)), "demo data", 0.01, few)
 
 
@@ -196,7 +200,8 @@ def claims(results: Results) -> list[Claim]:
     """At how many of the sizes both have GT-GBM is not behind each other method."""
     found = []
     for method in METHODS[1:]:
-        ahead, behind = [], []
+        ahead: list[str] = []
+        behind: list[str] = []
         for label, data in results["data"].items():
             for size in SIZES:
                 ours, theirs = (at_size(data["points"].get(one, []), size) for one in (GT, method))

@@ -105,7 +105,9 @@ def scores(fitted: Fitted, data: Data) -> dict[str, float]:
     }
 
 
-def tune(fit: Callable[[Task, float], Fitted], task: Task, penalties: Sequence[float]) -> tuple[float, list[Any]]:
+def tune(
+    fit: Callable[[Task, float], Fitted], task: Task, penalties: Sequence[float]
+) -> tuple[float, list[Any]]:
     """Return the penalty with the best AUC on a fifth of the training rows, and what each one gave.
 
     The number of features plays no part, as in the paper; of equals the largest penalty is taken.

@@ -38,14 +38,14 @@ def tune(problem: Problem, method: str, context: Context) -> dict[str, float]:
     """Return the pair of penalties with the best total on a fifth of the training rows."""
     rng = np.random.default_rng(SEED)
     is_train = rng.random(problem.train[1].shape[0]) < 0.8
-    train = tuple(part[is_train] for part in problem.train)
-    valid = tuple(part[~is_train] for part in problem.train)
+    X, y, task_of = problem.train
+    train, valid = ((X[rows], y[rows], task_of[rows]) for rows in (is_train, ~is_train))
     pairs = list(product(GROUP_PENALTIES, TASK_PENALTIES))
     best: tuple[float, dict[str, float]] | None = None
     for group, task in pairs[1:2] if context.quick else pairs:
         given = {"group_penalty": group, "task_penalty": task}
         model = problem.model.set_params(**given)
-        (one,) = compare_tasks(model, train, valid, methods=[method])  # type: ignore[arg-type]
+        (one,) = compare_tasks(model, train, valid, methods=[method])
         if best is None or one.total > best[0]:
             best = one.total, given
     assert best is not None
@@ -68,7 +68,9 @@ def run(context: Context) -> Results:
     """Measure every method on every data set."""
     data: dict[str, Any] = {}
     for name, several in problems(context).items():
-        sizes = {str(k): int(v) for k, v in zip(*np.unique(several[0].train[2], return_counts=True), strict=True)}
+        sizes = {
+            str(k): int(v) for k, v in zip(*np.unique(several[0].train[2], return_counts=True), strict=True)
+        }
         runs = {method: [measure(replace(p), method, context) for p in several] for method in METHODS}
         data[name] = {"rows": sizes, "limit": several[0].n_features, "runs": runs}
         print(f"multitask: {name} done", flush=True)
@@ -89,9 +91,18 @@ def tables(results: Results) -> str:
             runs = data["runs"][method]
             used = ", ".join(f"{one['features']} ({one['shared']} shared)" for one in runs)
             rows.append([papers, *(spread(_scores(runs, task)) for task in tasks), used])
-        head = ["method", *(f"{task} ({data['rows'][task]:,} rows)" for task in data["rows"]), TOTAL, "features"]
-        parts.append(f"**{name}**, at most {data['limit']} features of all tasks together:\n\n{table(head, rows)}")
-    return "\n\n".join(parts) + "\n\nThe paper's Figures 4 and 5 have no numbers; its data are its authors' own."
+        head = [
+            "method",
+            *(f"{task} ({data['rows'][task]:,} rows)" for task in data["rows"]),
+            TOTAL,
+            "features",
+        ]
+        parts.append(
+            f"**{name}**, at most {data['limit']} features of all tasks together:\n\n{table(head, rows)}"
+        )
+    return (
+        "\n\n".join(parts) + "\n\nThe paper's Figures 4 and 5 have no numbers; its data are its authors' own."
+    )
 
 
 def figure(results: Results) -> Figure:
@@ -103,7 +114,13 @@ def figure(results: Results) -> Figure:
         tasks = [*of_data["rows"], TOTAL]
         for k, (method, papers) in enumerate(METHODS.items()):
             means = [float(np.mean(_scores(of_data["runs"][method], task))) for task in tasks]
-            one.bar(np.arange(len(tasks)) + 0.27 * (k - 1), means, 0.25, color=looks[method]["color"], label=papers)
+            one.bar(
+                np.arange(len(tasks)) + 0.27 * (k - 1),
+                means,
+                0.25,
+                color=looks[method]["color"],
+                label=papers,
+            )
         one.set_xticks(range(len(tasks)), tasks, fontsize=8)
         one.set(title=name, ylim=(0.5, 1.0))
     axes[0, 0].set_ylabel("average precision")
@@ -116,7 +133,9 @@ def claims(results: Results) -> list[Claim]:
     found = []
     for name, data in results["data"].items():
         means = {
-            method: {task: float(np.mean(_scores(data["runs"][method], task))) for task in [*data["rows"], TOTAL]}
+            method: {
+                task: float(np.mean(_scores(data["runs"][method], task))) for task in [*data["rows"], TOTAL]
+            }
             for method in METHODS
         }
         for method in ("single-task", "group-sparse"):

@@ -122,7 +122,9 @@ def run(context: Context) -> Results:
     return {"columns": list(columns), "rows": list(rows), "repeats": repeats, "rates": rates}
 
 
-def frontier(rows: Sequence[int], columns: Sequence[int], rates: Any, level: float = 0.5) -> list[float | None]:
+def frontier(
+    rows: Sequence[int], columns: Sequence[int], rates: Any, level: float = 0.5
+) -> list[float | None]:
     """Return for each number of columns the rows at which a share `level` succeeds; None: never."""
     places: list[float | None] = []
     for rate in np.asarray(rates).T:
@@ -167,7 +169,9 @@ def tables(results: Results) -> str:
 def figure(results: Results) -> Figure:
     """Heat maps: a row of panels per criterion, a column per method; dark is success, as in the paper."""
     drawing, axes = panels(2, 3)
-    for i, (criterion, title) in enumerate(((ONE_NODE, "one node's candidates"), (FIRST_THREE, "first three"))):
+    for i, (criterion, title) in enumerate(
+        ((ONE_NODE, "one node's candidates"), (FIRST_THREE, "first three"))
+    ):
         for j, method in enumerate(METHODS):
             one, rates = axes[i, j], results["rates"][f"{criterion}: {method}"]
             image = heat_map(one, rates, results["columns"], results["rows"], cmap="Greys", vmin=0, vmax=1)

@@ -21,18 +21,18 @@ class ProcessFailedError(Exception):
     """A measurement gave no answer; the message is the last line it wrote."""
 
 
-def call_in_process(function: Callable[..., Any], threads: int, **arguments: Any) -> Any:
+def call_in_process(function: Callable[..., Any], n_threads: int, /, **arguments: Any) -> Any:
     """Call a function of a module in a new process.
 
     Parameters
     ----------
     function : callable
         A plain function of a module that can be imported; takes and returns plain JSON.
-    threads : int
+    n_threads : int
         For libraries that only listen to the environment.
     """
     command = [sys.executable, "-m", "experiments.processes", function.__module__, function.__name__]
-    limits = {f"{name}_NUM_THREADS": str(threads) for name in ("OMP", "OPENBLAS", "MKL")}
+    limits = {f"{name}_NUM_THREADS": str(n_threads) for name in ("OMP", "OPENBLAS", "MKL")}
     done = subprocess.run(
         command,
         input=json.dumps(arguments),

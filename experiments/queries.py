@@ -145,7 +145,9 @@ def compare(
     return found
 
 
-def precision_at(k: int, y: NDArray[np.float64], scores: NDArray[np.float64], qid: NDArray[np.int64]) -> float:
+def precision_at(
+    k: int, y: NDArray[np.float64], scores: NDArray[np.float64], qid: NDArray[np.int64]
+) -> float:
     """Return the mean over queries of the share of positive rows among the k with the largest scores."""
     shares = []
     for query in np.unique(qid):
@@ -158,5 +160,6 @@ def precision_at(k: int, y: NDArray[np.float64], scores: NDArray[np.float64], qi
 def gather(found: list[dict[str, dict[str, Any]]]) -> dict[str, dict[str, list[Any]]]:
     """Turn one record per fold into one list per method and measure."""
     return {
-        method: {key: [fold[method][key] for fold in found] for key in found[0][method]} for method in found[0]
+        method: {key: [fold[method][key] for fold in found] for key in found[0][method]}
+        for method in found[0]
     }

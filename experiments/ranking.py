@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from benchmarks.loss_data import Fold
 from experiments.markdown import spread, table
 from experiments.models import DELTA, GBFS, GT_OURS, GT_PAPER, N_RELEVANT, TOPK
 from experiments.paper import PROPRIETARY_METHODS, RANKING
-from experiments.queries import K, METHODS, Pointwise, compare, folds, gather, tuning_part, with_targets
+from experiments.queries import METHODS, K, Pointwise, compare, folds, gather, tuning_part, with_targets
 from experiments.query_pages import against_peers, bars, paper_table
 from experiments.record import Claim, Context, Experiment, Results
 from gtgbm import GBFSRegressor, GTGBMRanker, GTGBMRegressor
@@ -55,8 +56,7 @@ def run(context: Context) -> Results:
     for name, about, several in folds(context):
         found = []
         for fold in several:
-            top = float(fold.y.max())
-            scaled = with_targets(fold, lambda y, top=top: y / top)
+            scaled = with_targets(fold, partial(np.multiply, 1.0 / float(fold.y.max())))
             one = compare(KIND, scaled, measures, "MRR", context)
             one[RANKER] = _ranker(fold, context)
             found.append(one)

@@ -50,7 +50,9 @@ def run_and_store(experiment: Experiment, context: Context, folder: Path) -> lis
     about = {"Date": f"{datetime.now(timezone.utc):%Y-%m-%d}"} | environment(PACKAGES)
     begin = perf_counter()
     results = experiment.run(context)
-    options = " --data-dir DIR" * (context.data_dir is not None) + " --real DIR" * (context.real_dir is not None)
+    options = " --data-dir DIR" * (context.data_dir is not None) + " --real DIR" * (
+        context.real_dir is not None
+    )
     stored: dict[str, Any] = {
         "name": experiment.name,
         "command": f"python -m experiments {experiment.name}{options}{' --quick' * context.quick}",
@@ -75,7 +77,8 @@ def draw(experiment: Experiment, folder: Path) -> list[Claim]:
         raise FileNotFoundError(f"{path_of(folder, experiment.name)}: run the experiment first")
     claims = experiment.claims(stored.results)
     lines = [
-        f"- {'Holds' if claim.holds else '**Does not hold**'}: {claim.text}: {claim.numbers}." for claim in claims
+        f"- {'Holds' if claim.holds else '**Does not hold**'}: {claim.text}: {claim.numbers}."
+        for claim in claims
     ]
     facts = "; ".join(f"{key}: {value}" for key, value in stored.environment.items())
     parts = [

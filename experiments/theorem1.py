@@ -23,9 +23,7 @@ def n_subsets(s: int, delta: float) -> int:
     return max(1, math.ceil(math.e * s * math.log(s / delta)))
 
 
-def memberships(
-    d: int, s: int, shape: tuple[int, ...], rng: np.random.Generator
-) -> NDArray[np.bool_]:
+def memberships(d: int, s: int, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.bool_]:
     """Draw which of s relevant features fall into random subsets of ⌈d / s⌉ out of d features.
 
     One feature after the other is let in with the chance that is left, which is a draw without replacement.
@@ -84,11 +82,16 @@ def figure(results: Results) -> Figure:
     """Frequency against 1 − δ, one line per s, with p subsets and with a third of them."""
     drawing, axes = panels(1, 2)
     looks = style([str(s) for s in RELEVANT])
-    for at, key, title in ((0, "frequency", "p = ⌈e s ln(s/δ)⌉ subsets"), (1, "with_a_third", "p / 3 subsets")):
+    for at, key, title in (
+        (0, "frequency", "p = ⌈e s ln(s/δ)⌉ subsets"),
+        (1, "with_a_third", "p / 3 subsets"),
+    ):
         one = axes[0, at]
         for s in RELEVANT:
             of_s = [cell for cell in results["cells"] if cell["s"] == s]
-            one.plot([1 - c["delta"] for c in of_s], [c[key] for c in of_s], label=f"s = {s}", **looks[str(s)])
+            one.plot(
+                [1 - c["delta"] for c in of_s], [c[key] for c in of_s], label=f"s = {s}", **looks[str(s)]
+            )
         one.plot([0.5, 1], [0.5, 1], color="black", linestyle="--", label="1 − δ")
         one.set(xlabel="wanted, 1 − δ", title=title, ylim=(-0.02, 1.03))
         one.grid(alpha=0.25)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.data import Data
@@ -9,7 +10,11 @@ from experiments.datasets.readers import read_epsilon, read_flight, read_gisette
 
 __all__ = ["load_real"]
 
-_READERS = {"Gisette": read_gisette, "Epsilon": read_epsilon, "Flight": read_flight}
+_READERS: dict[str, Callable[[Path], Data]] = {
+    "Gisette": read_gisette,
+    "Epsilon": read_epsilon,
+    "Flight": read_flight,
+}
 
 
 def load_real(paper: str, folder: Path) -> Data:
@@ -21,5 +26,7 @@ def load_real(paper: str, folder: Path) -> Data:
         If a file cannot be had or is broken; the message says how to supply it.
     """
     if paper not in _READERS:
-        raise ValueError(f"paper={paper!r} is no public data set of the paper: give one of {', '.join(_READERS)}")
+        raise ValueError(
+            f"paper={paper!r} is no public data set of the paper: give one of {', '.join(_READERS)}"
+        )
     return _READERS[paper](folder)

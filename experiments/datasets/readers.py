@@ -72,7 +72,9 @@ def _numbers(file: RemoteFile, folder: Path, shape: tuple[int, int]) -> NDArray[
             if not values:
                 continue
             if count == n or len(values) != d:
-                raise file.broken(path, f"line {count + 1} has {len(values)} numbers, expected are {n} lines of {d}")
+                raise file.broken(
+                    path, f"line {count + 1} has {len(values)} numbers, expected are {n} lines of {d}"
+                )
             rows[count] = _parsed(file, path, count, values)
             count += 1
     if count != n:
