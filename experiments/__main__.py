@@ -1,4 +1,4 @@
-"""``python -m experiments NAME``: measure, and write table and figure; ``page`` writes docs/reproduction.md."""
+"""``python -m experiments NAME``: measure, write table and figure; ``page``: docs/reproduction.md."""
 
 from __future__ import annotations
 

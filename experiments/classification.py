@@ -93,9 +93,10 @@ EXPERIMENT = Experiment(
     title="Classification with 20 features",
     reproduces="the appendix's table of the authors' own classification data",
     how=(
-        "The paper's data are its authors' own. In their place: ranking data, documents of relevance above 0 "
-        "against the rest; precision@2 is the share of positive ones among the first two of a query, averaged "
-        "over queries. Penalties by AUC on a fifth of the training queries; folds as in `ranking`."
+        "The paper's data are its authors' own. In their place: ranking data, documents of relevance "
+        "above 0 against the rest; precision@2 is the share of positive ones among the first two of a "
+        "query, averaged over queries. Penalties by AUC on a fifth of the training queries; folds as in "
+        "`ranking`."
     ),
     run=run,
     tables=tables,

@@ -143,7 +143,7 @@ def figure(results: Results) -> Figure:
 
 
 def claims(results: Results) -> list[Claim]:
-    """What Table 2 says about the growth with d, n and s."""
+    """Hold the results against what Table 2 says about the growth with d, n and s."""
     found = []
     exact = slope(results, "d", AGBM, "training_seconds")
     for method in (PAPER, OURS):
@@ -184,10 +184,11 @@ EXPERIMENT = Experiment(
     reproduces="Table 2",
     how=(
         "Generated tables of correlated columns; each fit in a process of its own, medians of three. "
-        "Precomputation is everything up to the end of the first tree, since subsets are dealt and columns binned "
-        "in it; training is the rest, per tree. Memory of precomputation is that of a fit of one stump. Memory is the most a process held above its table. "
-        "The paper counts sorted pairs, we count histograms of at most 255 bins: log n does not arise in ours. "
-        "Our A-GBM leaves out nodes that cannot buy, so its time a tree is below O(n d)."
+        "Precomputation is everything up to the end of the first tree, since subsets are dealt and "
+        "columns binned in it; training is the rest, per tree. Memory of precomputation is that of a fit "
+        "of one stump. Memory is the most a process held above its table. The paper counts sorted pairs, "
+        "we count histograms of at most 255 bins: log n does not arise in ours. Our A-GBM leaves out "
+        "nodes that cannot buy, so its time a tree is below O(n d)."
     ),
     run=run,
     tables=tables,

@@ -147,10 +147,10 @@ EXPERIMENT = Experiment(
     title="Backward elimination and RFE",
     reproduces="the introduction",
     how=(
-        "Generated tables of correlated columns, 100 of them relevant; 20 features kept. Backward elimination fits LightGBM, drops the column "
-        "with the least gain, and fits again; RFE (scikit-learn) drops 30% of all columns at a time. Each run "
-        "has a process of its own; GT-GBM and RFE: medians of three, backward elimination: one run, and only on"
-        " tables narrow enough for it."
+        "Generated tables of correlated columns, 100 of them relevant; 20 features kept. Backward "
+        "elimination fits LightGBM, drops the column with the least gain, and fits again; RFE "
+        "(scikit-learn) drops 30% of all columns at a time. Each run has a process of its own; GT-GBM and "
+        "RFE: medians of three, backward elimination: one run, and only on tables narrow enough for it."
     ),
     run=run,
     tables=tables,

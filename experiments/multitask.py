@@ -157,11 +157,11 @@ EXPERIMENT = Experiment(
     title="Figures 4 and 5: several tasks",
     reproduces="Figure 4, and the appendix's figure of M2",
     how=(
-        "Area under the precision-recall curve (average precision) on other rows. SingleTask is one model of "
-        "all rows that knows the task as a category; GroupSparse lets a task use what any task has bought for "
-        "nothing; Multitask has both penalties. Both penalties are tuned for each method on a fifth of the "
-        "training rows. `generated`: three tasks of 20,000, 2,000 and 300 rows, 10 features for all and 5 more "
-        "for each; `amazon4`: reviews of four kinds of goods, good or bad."
+        "Area under the precision-recall curve (average precision) on other rows. SingleTask is one model "
+        "of all rows that knows the task as a category; GroupSparse lets a task use what any task has "
+        "bought for nothing; Multitask has both penalties. Both penalties are tuned for each method on a "
+        "fifth of the training rows. `generated`: three tasks of 20,000, 2,000 and 300 rows, 10 features "
+        "for all and 5 more for each; `amazon4`: reviews of four kinds of goods, good or bad."
     ),
     run=run,
     tables=tables,

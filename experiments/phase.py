@@ -230,14 +230,15 @@ EXPERIMENT = Experiment(
     title="Figure 1: success over rows and columns",
     reproduces="Figure 1",
     how=(
-        "y = 2·x1 − 3·2^x2 + log2(1 + x3) + N(0, 1), all features uniform in [0, 1], s = 3, δ = 0.1. A fitted "
-        "model tells its best candidate only, so whether a feature is a candidate is asked with the other two "
-        "bound to a direction in which they have no effect; a candidate must also beat the others by its gain,"
-        " which is a little stricter than in the paper. The second criterion is what a user sees: the first "
-        "three features bought by stumps. A-GBM shows what is possible with so many rows at all. "
-        "A third criterion was tried and dropped: features bought over 30 rounds of random draws of 30% of the columns, in "
-        "which our defaults did worse than the paper's test on narrow tables because their trees rest after "
-        "finding nothing. The bound of 1.3 on the exponent was set after a trial had shown about 0.5."
+        "y = 2·x1 − 3·2^x2 + log2(1 + x3) + N(0, 1), all features uniform in [0, 1], s = 3, δ = 0.1. A "
+        "fitted model tells its best candidate only, so whether a feature is a candidate is asked with "
+        "the other two bound to a direction in which they have no effect; a candidate must also beat the "
+        "others by its gain, which is a little stricter than in the paper. The second criterion is what a "
+        "user sees: the first three features bought by stumps. A-GBM shows what is possible with so many "
+        "rows at all. A third criterion was tried and dropped: features bought over 30 rounds of random "
+        "draws of 30% of the columns, in which our defaults did worse than the paper's test on narrow "
+        "tables because their trees rest after finding nothing. The bound of 1.3 on the exponent was set "
+        "after a trial had shown about 0.5."
     ),
     run=run,
     tables=tables,

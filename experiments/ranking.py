@@ -118,10 +118,11 @@ EXPERIMENT = Experiment(
     title="Table 4: rankings with 20 features",
     reproduces="Table 4",
     how=(
-        "The paper's data are its authors' own, so the numbers cannot agree; what can is the order of methods. "
-        "Relevance is scaled to [0, 1] and fitted by squared error, documents are sorted by the prediction. "
-        "Penalties by MRR on a fifth of the training queries. LightGBM's example: five random splits of all "
-        "queries; MQ2008: LETOR's five parts. A query's first relevant document is one of relevance above 0."
+        "The paper's data are its authors' own, so the numbers cannot agree; what can is the order of "
+        "methods. Relevance is scaled to [0, 1] and fitted by squared error, documents are sorted by the "
+        "prediction. Penalties by MRR on a fifth of the training queries. LightGBM's example: five random "
+        "splits of all queries; MQ2008: LETOR's five parts. A query's first relevant document is one of "
+        "relevance above 0."
     ),
     run=run,
     tables=tables,

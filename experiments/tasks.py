@@ -17,7 +17,7 @@ from experiments.record import Context
 PAPERS = ("Gisette", "Epsilon", "Flight")
 SEED = 0
 EPSILON_ROWS = 10_000
-"""Rows of the generated table in full runs; Epsilon has 80,000, with which the peers alone would take an hour."""
+"""Rows of the generated table in full runs; with Epsilon's 80,000 the peers alone would take an hour."""
 
 
 @dataclass(frozen=True)

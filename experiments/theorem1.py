@@ -101,7 +101,7 @@ def figure(results: Results) -> Figure:
 
 
 def claims(results: Results) -> list[Claim]:
-    """The theorem holds if no frequency is below 1 − δ by more than the simulation's own error."""
+    """Hold frequencies against 1 − δ, less the error of the simulation itself."""
     repeats = results["repeats"]
     slack = [
         cell["frequency"] - (1 - cell["delta"]) + 3 * math.sqrt(cell["delta"] * (1 - cell["delta"]) / repeats)

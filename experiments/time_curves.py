@@ -158,8 +158,10 @@ def tables(results: Results) -> str:
             low, high = curve["range"]
             total = curve["seconds"][-1]
             rows.append(
-                [task["title"], method, f"{total:.2f} ({low:.2f} – {high:.2f}; {curve['repeats']})"]
-                + [
+                [
+                    task["title"],
+                    method,
+                    f"{total:.2f} ({low:.2f} – {high:.2f}; {curve['repeats']})",
                     f"{total / fastest:.1f}",
                     curve["features"],
                     number(curve["auc"][-1]),
@@ -210,7 +212,7 @@ def claims(results: Results) -> list[Claim]:
             ratio = rivals[nearest] / seconds[method]
             found.append(
                 Claim(
-                    f"{task['title']}: {method} is at least {wanted[paper]:g} × as fast as topK, GBFS and A-GBM",
+                    f"{task['title']}: {method} is {wanted[paper]:g} × as fast as topK, GBFS, A-GBM or more",
                     ratio >= wanted[paper],
                     f"{ratio:.1f} × ({nearest} {rivals[nearest]:.2f} s, {seconds[method]:.2f} s)",
                 )
@@ -224,10 +226,11 @@ EXPERIMENT = Experiment(
     reproduces="Figure 2",
     how=(
         "Every fit in a process of its own, methods in turn; our models' times are medians of three, "
-        "LightGBM's are of one run. All methods have the same price of a feature and number of trees. Scores "
-        "come from a second fit, so that looking at test rows is not timed. topK's curve begins when its fit "
-        "on all columns is done. The variance at the root is the mean square of label minus predicted chance on the training rows. "
-        "A-GBM and GBFS here use the same kernels and skips as GT-GBM, which the paper's did not."
+        "LightGBM's are of one run. All methods have the same price of a feature and number of trees. "
+        "Scores come from a second fit, so that looking at test rows is not timed. topK's curve begins "
+        "when its fit on all columns is done. The variance at the root is the mean square of label minus "
+        "predicted chance on the training rows. A-GBM and GBFS here use the same kernels and skips as "
+        "GT-GBM, which the paper's did not."
     ),
     run=run,
     tables=tables,

@@ -62,7 +62,8 @@ class RemoteFile:
         """Return the error for a file whose content is not what it should be."""
         note = path.with_name(f"{self.name}.sha256")
         return DatasetError(
-            f"{path}: {why}: delete it and {note} to download it again from {self.url}, or put a whole copy there"
+            f"{path}: {why}: delete it and {note} to download it again from {self.url}, "
+            "or put a whole copy there"
         )
 
     def _note(self, folder: Path) -> Path:
@@ -85,8 +86,8 @@ class RemoteFile:
             received = aside.stat().st_size
             if length is not None and received != int(length):
                 raise DatasetError(
-                    f"the download of {self.url} ended after {received:,} of {int(length):,} bytes: try again, "
-                    f"or put a copy at {path}"
+                    f"the download of {self.url} ended after {received:,} of {int(length):,} bytes: "
+                    f"try again, or put a copy at {path}"
                 )
             aside.replace(path)
         except (URLError, TimeoutError, ConnectionError) as failure:

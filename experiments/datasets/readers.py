@@ -5,7 +5,7 @@ from __future__ import annotations
 import bz2
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -25,10 +25,14 @@ _BENCHM_ML = "https://s3.amazonaws.com/benchm-ml--main"
 class GisetteFiles:
     """Rows of numbers and labels of 1 and -1; the labels of UCI's own test rows are not public."""
 
-    train: RemoteFile = RemoteFile("gisette_train.data", f"{_UCI}/GISETTE/gisette_train.data")
-    train_labels: RemoteFile = RemoteFile("gisette_train.labels", f"{_UCI}/GISETTE/gisette_train.labels")
-    test: RemoteFile = RemoteFile("gisette_valid.data", f"{_UCI}/GISETTE/gisette_valid.data")
-    test_labels: RemoteFile = RemoteFile("gisette_valid.labels", f"{_UCI}/gisette_valid.labels")
+    train: RemoteFile = field(default=RemoteFile("gisette_train.data", f"{_UCI}/GISETTE/gisette_train.data"))
+    train_labels: RemoteFile = field(
+        default=RemoteFile("gisette_train.labels", f"{_UCI}/GISETTE/gisette_train.labels")
+    )
+    test: RemoteFile = field(default=RemoteFile("gisette_valid.data", f"{_UCI}/GISETTE/gisette_valid.data"))
+    test_labels: RemoteFile = field(
+        default=RemoteFile("gisette_valid.labels", f"{_UCI}/gisette_valid.labels")
+    )
     shapes: tuple[tuple[int, int], tuple[int, int]] = ((6000, 5000), (1000, 5000))
 
 
@@ -36,8 +40,12 @@ class GisetteFiles:
 class EpsilonFiles:
     """LIBSVM's text format, packed; the paper uses 80,000 and 20,000 rows, here the first ones."""
 
-    train: RemoteFile = RemoteFile("epsilon_normalized.bz2", f"{_LIBSVM}/epsilon_normalized.bz2")
-    test: RemoteFile = RemoteFile("epsilon_normalized.t.bz2", f"{_LIBSVM}/epsilon_normalized.t.bz2")
+    train: RemoteFile = field(
+        default=RemoteFile("epsilon_normalized.bz2", f"{_LIBSVM}/epsilon_normalized.bz2")
+    )
+    test: RemoteFile = field(
+        default=RemoteFile("epsilon_normalized.t.bz2", f"{_LIBSVM}/epsilon_normalized.t.bz2")
+    )
     shapes: tuple[tuple[int, int], tuple[int, int]] = ((80_000, 2000), (20_000, 2000))
 
 
@@ -45,8 +53,8 @@ class EpsilonFiles:
 class FlightFiles:
     """Comma-separated, with a header."""
 
-    train: RemoteFile = RemoteFile("train-0.1m.csv", f"{_BENCHM_ML}/train-0.1m.csv")
-    test: RemoteFile = RemoteFile("test.csv", f"{_BENCHM_ML}/test.csv")
+    train: RemoteFile = field(default=RemoteFile("train-0.1m.csv", f"{_BENCHM_ML}/train-0.1m.csv"))
+    test: RemoteFile = field(default=RemoteFile("test.csv", f"{_BENCHM_ML}/test.csv"))
     n_rows: tuple[int, int] = (100_000, 100_000)
 
 
