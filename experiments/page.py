@@ -19,7 +19,7 @@ HEAD = """# The paper, reproduced
 *Scalable Feature Selection for (Multitask) Gradient Boosted Trees* (Han, Rao, Sorokina, Subbian, AISTATS
 2020). Each table and figure is one command, `python -m experiments NAME --data-dir DIR`;
 `python -m experiments all` runs them all, `--quick` in minutes at a small size. Gisette and Epsilon
-themselves were not at hand: gisette-like and Epsilon-shaped data are **stand-ins**, and no number on this page is
+themselves were not at hand: gisette-like and Epsilon-shaped data are **stand-ins**; no number on this page is
 Gisette's or Epsilon's unless it stands in a column of the paper's. Flight is real. With `--real DIR` the real
 ones are downloaded to DIR, or read from there.
 """
