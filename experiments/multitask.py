@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from benchmarks.multitask import Problem, amazon, generated
+from benchmarks.multitask_data import OWN, SHARED, Rows, amazon, generated
 from experiments.figures import panels, style
 from experiments.markdown import spread, table
 from experiments.record import Claim, Context, Experiment, Results
-from gtgbm import compare_tasks
+from gtgbm import MultitaskGTGBMClassifier, compare_tasks
 
 METHODS = {"single-task": "SingleTask", "group-sparse": "GroupSparse", "multitask": "Multitask"}
 """Our names of the methods, and the paper's."""
@@ -22,29 +22,46 @@ GROUP_PENALTIES, TASK_PENALTIES = (0.001, 0.003), (0.001, 0.003)
 SEED = 0
 
 
+@dataclass(frozen=True)
+class Problem:
+    """Rows to train on and to test with, and a limit on features of all tasks together."""
+
+    n_features: int
+    train: Rows
+    test: Rows
+    seed: int
+
+    def model(self, context: Context) -> MultitaskGTGBMClassifier:
+        """Return a model to tune."""
+        return MultitaskGTGBMClassifier(
+            n_features_to_select=self.n_features,
+            n_estimators=context.choose(30, 100),
+            random_state=self.seed,
+            n_jobs=context.threads,
+        )
+
+
 def problems(context: Context) -> dict[str, list[Problem]]:
     """Return the data sets, each with several seeds or limits on features."""
-    found = {"generated": [generated(seed) for seed in range(context.choose(1, 3))]}
+    seeds = range(context.choose(1, 3))
+    found = {"generated": [Problem(SHARED + 3 * OWN, *generated(seed), seed) for seed in seeds]}
     folder = context.data_dir
     if folder is not None and (folder / "amazon4_multidomain" / "data.npz").is_file():
-        for problem in amazon(folder):
-            found[f"amazon4, {problem.n_features} features"] = [problem]
-            if context.quick:
-                break
+        for limit in context.choose((50,), (50, 100, 200)):
+            found[f"amazon4, {limit} features"] = [Problem(limit, *amazon(folder, SEED), SEED)]
     return found
 
 
 def tune(problem: Problem, method: str, context: Context) -> dict[str, float]:
     """Return the pair of penalties with the best total on a fifth of the training rows."""
     rng = np.random.default_rng(SEED)
-    is_train = rng.random(problem.train[1].shape[0]) < 0.8
-    X, y, task_of = problem.train
-    train, valid = ((X[rows], y[rows], task_of[rows]) for rows in (is_train, ~is_train))
+    is_train = rng.random(problem.train.y.shape[0]) < 0.8
+    train, valid = problem.train.at(is_train).parts(), problem.train.at(~is_train).parts()
     pairs = list(product(GROUP_PENALTIES, TASK_PENALTIES))
     best: tuple[float, dict[str, float]] | None = None
     for group, task in pairs[1:2] if context.quick else pairs:
         given = {"group_penalty": group, "task_penalty": task}
-        model = problem.model.set_params(**given)
+        model = problem.model(context).set_params(**given)
         (one,) = compare_tasks(model, train, valid, methods=[method])
         if best is None or one.total > best[0]:
             best = one.total, given
@@ -54,12 +71,9 @@ def tune(problem: Problem, method: str, context: Context) -> dict[str, float]:
 
 def measure(problem: Problem, method: str, context: Context) -> dict[str, Any]:
     """Tune a method and test it once."""
-    problem.model.set_params(n_features_to_select=problem.n_features)
-    if context.quick:
-        problem.model.set_params(n_estimators=30)
     penalties = tune(problem, method, context)
-    model = problem.model.set_params(**penalties)
-    (one,) = compare_tasks(model, problem.train, problem.test, methods=[method])
+    model = problem.model(context).set_params(**penalties)
+    (one,) = compare_tasks(model, problem.train.parts(), problem.test.parts(), methods=[method])
     scores = {str(task): float(score) for task, score in one.by_task.items()} | {TOTAL: float(one.total)}
     return {"scores": scores, "features": one.n_features, "shared": one.n_shared} | penalties
 
@@ -69,9 +83,9 @@ def run(context: Context) -> Results:
     data: dict[str, Any] = {}
     for name, several in problems(context).items():
         sizes = {
-            str(k): int(v) for k, v in zip(*np.unique(several[0].train[2], return_counts=True), strict=True)
+            str(k): int(v) for k, v in zip(*np.unique(several[0].train.task, return_counts=True), strict=True)
         }
-        runs = {method: [measure(replace(p), method, context) for p in several] for method in METHODS}
+        runs = {method: [measure(p, method, context) for p in several] for method in METHODS}
         data[name] = {"rows": sizes, "limit": several[0].n_features, "runs": runs}
         print(f"multitask: {name} done", flush=True)
     return {"seed": SEED, "data": data}
@@ -161,7 +175,8 @@ EXPERIMENT = Experiment(
         "of all rows that knows the task as a category; GroupSparse lets a task use what any task has "
         "bought for nothing; Multitask has both penalties. Both penalties are tuned for each method on a "
         "fifth of the training rows. `generated`: three tasks of 20,000, 2,000 and 300 rows, 10 features "
-        "for all and 5 more for each; `amazon4`: reviews of four kinds of goods, good or bad."
+        "for all and 5 more for each; `amazon4`: reviews of four kinds of goods, good or bad, "
+        "2,000 of each to train on."
     ),
     run=run,
     tables=tables,
