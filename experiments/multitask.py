@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from benchmarks.multitask_data import OWN, SHARED, Rows, amazon, generated
 from experiments.figures import panels, style
@@ -56,7 +55,7 @@ def problems(context: Context) -> dict[str, list[Problem]]:
 def tune(problem: Problem, method: str, context: Context) -> dict[str, float]:
     """Return the pair of penalties with the best total on a fifth of the training rows."""
     rng = np.random.default_rng(SEED)
-    is_train: NDArray[np.bool_] = rng.random(problem.train.y.shape[0]) < 0.8
+    is_train = np.asarray(rng.random(problem.train.y.shape[0]) < 0.8)
     train, valid = problem.train.at(is_train).parts(), problem.train.at(~is_train).parts()
     pairs = list(product(GROUP_PENALTIES, TASK_PENALTIES))
     best: tuple[float, dict[str, float]] | None = None
