@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import shutil
 from pathlib import Path
 
 from benchmarks.measuring import ROOT
@@ -39,7 +39,12 @@ def write_page(folder: Path = RESULTS, page: Path = PAGE) -> list[str]:
     claims = {name: pair[1] for name, pair in found.items()}
     parts.append(_list("Where it falls short of the paper or a peer", claims, holds=False))
     parts.append(_list("What agrees", claims, holds=True))
-    where = Path(os.path.relpath(folder, page.parent)).as_posix()
+    # Beside the page, so that the documentation site has them too.
+    images = page.parent / "images" / "reproduction"
+    images.mkdir(parents=True, exist_ok=True)
+    for name in found:
+        shutil.copyfile(folder / f"{name}.png", images / f"{name}.png")
+    where = images.relative_to(page.parent).as_posix()
     parts += [_section(EXPERIMENTS[name], stored, where) for name, (stored, _) in found.items()]
     write_text(page, "\n".join(parts))
     return absent
@@ -52,7 +57,8 @@ def _list(title: str, claims: dict[str, list[Claim]], holds: bool) -> str:
         for claim in of_name
         if claim.holds is holds
     ]
-    return f"## {title}\n" + "\n".join(lines or ["Nothing."]) + "\n"
+    said = "These claims hold:" if holds else "These claims do not hold:"
+    return f"## {title}\n" + "\n".join([said, "", *lines] if lines else ["Nothing."]) + "\n"
 
 
 def _section(experiment: Experiment, stored: Stored, where: str) -> str:
