@@ -19,6 +19,7 @@ LAYERS: list[tuple[str, ...]] = [
         "data",
         "data.categories",
         "data.columns",
+        "data.frame_values",
         "data.frames",
         "files",
         "data.input",

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from pyarrow import feather, parquet
 from sklearn.datasets import dump_svmlight_file
 from typer.testing import CliRunner
 
-from gtgbm import GTGBMClassifier, load_model
+from gtgbm import GTGBMClassifier, MultitaskGTGBMRegressor, load_model
 from gtgbm.cli import app
 
 N = 800
@@ -228,7 +229,7 @@ def test_a_time_limit_ends_training(tmp_path: Path) -> None:
         (("header.csv", "--target", "a"), "has no rows"),
         (("ragged.csv", "--target", "a"), "Expected 2 columns, got 3"),
         (("latin.csv", "--target", "a"), "UTF"),
-        (("twice.csv", "--target", "a"), "several columns of the same name: a"),
+        (("twice.csv", "--target", "a"), "several columns of the same name: 'a'"),
         (("zero.csv", "--target", "a"), "zero byte"),
         (("broken.parquet", "--target", "a"), "cannot be read"),
         (("broken.csv.gz", "--target", "a"), "cannot be read"),
@@ -333,6 +334,117 @@ def test_report(tmp_path: Path) -> None:
     done = run("report", out, lacking, "--out", page)
     assert done.exit_code == 2
     assert "has no columns 'c3'" in " ".join(done.output.split())
+
+
+def test_text_in_a_csv_is_text_and_in_numbers_it_is_missing(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"country": rng.choice(["NA", "DE", "null"], N), "x": rng.normal(size=N)})
+    table.loc[::9, "country"] = None
+    table.loc[::7, "x"] = np.nan
+    table["y"] = (table["country"] == "NA") * 1.0 + rng.normal(size=N) / 10
+    out, trees = tmp_path / "model.json", []
+    for path in (write(tmp_path, ".parquet", table), write(tmp_path, ".csv", table)):
+        if path.suffix == ".csv":
+            path.write_text(table.assign(x=table["x"].map(repr).replace("nan", "NA")).to_csv(index=False))
+        assert run("fit", path, "--target", "y", "--trees", 5, "--out", out).exit_code == 0
+        trees.append(bits(load_model(out)))
+    assert trees[0] == trees[1]
+
+
+def test_libsvm_columns_are_counted_as_in_training(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(N, 3)), 3)
+    fitted, other, out = tmp_path / "a.libsvm", tmp_path / "b.libsvm", tmp_path / "model.json"
+    dump_svmlight_file(X, X[:, 1] > 0, str(fitted), zero_based=True)
+    assert run("fit", fitted, "--trees", 5, "--out", out).exit_code == 0
+    other.write_text("0 1:0.9\n1 1:-0.9\n")  # column 0 is zero in all rows, and so is the last
+    rows = run("predict", out, other).stdout.splitlines()[1:]
+    expected = load_model(out).predict(np.array([[0, 0.9, 0], [0, -0.9, 0]]))
+    assert [row.split(",")[0] for row in rows] == [str(one) for one in expected.tolist()]
+    assert run("fit", fitted, "--trees", 5, "--valid", other, "--out", out).exit_code == 0
+
+
+def test_odd_names_limits_targets_and_outputs(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x[usd]": rng.normal(size=N), "i[/b]": rng.normal(size=N)})
+    table["y"] = table["x[usd]"] + rng.normal(size=N) / 9
+    path, out = write(tmp_path, ".csv", table), tmp_path / "t[blue].json"
+    done = run("fit", path, "--target", "y", "--max-features", 20, "--trees", 3, "--out", out)
+    assert done.exit_code == 0, done.output
+    assert "x[usd]" in done.output
+    assert "x[usd]" in run("inspect", out).output
+    assert json.loads(run("inspect", out, "--tree", 0, "--json").stdout)["feature"][0] == 0
+    assert run("compare", path, "--target", "y", "--trees", 3).exit_code == 0
+    assert run("fit", path, "--target", "y", "--out", tmp_path).exit_code == 2
+    assert "two parts to play" in run("fit", path, "--target", "y", "--weight", "y", "--out", out).output
+    nothing = run("fit", path, "--target", "y", "--penalty", 0.999, "--trees", 1, "--out", out)
+    assert nothing.exit_code == 0
+    assert len(run("predict", out, path).stdout.splitlines()) == N + 1
+    prices = pa.array([Decimal(k) / 4 for k in range(N)], pa.decimal128(12, 2))
+    parquet.write_table(pa.table({"x": rng.normal(size=N), "price": prices}), tmp_path / "prices.parquet")
+    done = run("fit", tmp_path / "prices.parquet", "--target", "price", "--trees", 2, "--out", out)
+    assert "GTGBMRegressor" in done.output
+    late = pd.DataFrame({"x": rng.normal(size=120_000), "y": np.arange(120_000) // 110_000})
+    done = run("fit", write(tmp_path, ".parquet", late), "--target", "y", "--trees", 1, "--out", out)
+    assert "GTGBMClassifier" in done.output
+
+
+def test_links_and_pipes_are_written_through(tmp_path: Path) -> None:
+    path, real, link = write(tmp_path, ".csv", frame(60)), tmp_path / "real.json", tmp_path / "link.json"
+    real.write_text("")
+    link.symlink_to(real)
+    assert run("fit", path, "--target", "clicked", "--trees", 1, "--out", link).exit_code == 0
+    assert link.is_symlink()
+    assert load_model(real).n_iter_ == 1
+    assert run("fit", path, "--target", "clicked", "--trees", 1, "--out", "/dev/stderr").exit_code in (0, 2)
+
+
+def test_models_that_know_no_names_take_columns_by_place(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X, out = rng.normal(size=(N, 3)), tmp_path / "model.json"
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    path = write(tmp_path, ".csv", table)
+    wider = write(tmp_path, ".parquet", table.assign(y=1))
+    for fitted in (X, pd.DataFrame(X)):
+        model = GTGBMClassifier(n_estimators=3).fit(fitted, X[:, 2] > 0)
+        model.save_model(out)
+        predicted = [line.split(",")[0] for line in run("predict", out, path).stdout.splitlines()[1:]]
+        assert predicted == [str(one) for one in model.predict(fitted)]
+        assert run("predict", out, wider).exit_code == 2
+
+
+def test_targets_by_column_have_a_prediction_each(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table, out = pd.DataFrame(rng.normal(size=(N, 3)), columns=list("abc")), tmp_path / "model.json"
+    y = pa.table({"one": table["a"] + 0.0, "two": -table["b"]})
+    MultitaskGTGBMRegressor(n_estimators=2).fit(table, y).save_model(out)
+    lines = run("predict", out, write(tmp_path, ".csv", table)).stdout.splitlines()
+    assert lines[0] == "prediction_one,prediction_two"
+    assert len(lines) == N + 1
+
+
+def test_weights_count_on_validation_rows(tmp_path: Path) -> None:
+    table = frame()
+    table["weight"] = 1.0
+    out, found = tmp_path / "model.json", []
+    path = write(tmp_path, ".csv", table)
+    for weight in (1.0, np.where(np.arange(N) % 2, 1000.0, 1.0)):
+        valid = write(tmp_path, ".parquet", frame(seed=1).assign(weight=weight))
+        arguments = (
+            "--target",
+            "clicked",
+            "--weight",
+            "weight",
+            "--exclude",
+            "amount",
+            "--trees",
+            3,
+            "--json",
+        )
+        found.append(
+            json.loads(run("fit", path, *arguments, "--valid", valid, "--out", out).stdout)["validation"]
+        )
+    assert found[0] != found[1]
 
 
 def test_completion_is_offered() -> None:

@@ -358,3 +358,93 @@ def test_schemas_name_categories() -> None:
     assert [str(schema.label(0, code)) for code in (0.0, 1.0, np.nan)] == ["x", "y", "nan"]
     assert schema.label(1, 2.0) == 2.0
     assert [schema.code(0, label) for label in ("x", "y")] == [0.0, 1.0]
+
+
+def test_a_model_that_bought_nothing_predicts_every_row() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "b": rng.choice(["x", "y"], 60)})
+    y = rng.random(60) < 0.3
+    for given in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        model = GTGBMClassifier(penalty=0.99, n_estimators=2).fit(given, y)
+        assert model.predict(given).shape == (60,)
+        assert model.compact().predict(given).shape == (60,)
+        assert model.transform(given).shape == (60, 0)
+    tasks = MultitaskGTGBMClassifier(group_penalty=0.9, task_penalty=0.09, n_estimators=2)
+    task = np.arange(60) % 2
+    assert tasks.fit(frame, y, task=task).predict(frame, task=task).shape == (60,)
+
+
+def test_compact_models_of_nameless_columns_take_them_in_their_order() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6))
+    model = GTGBMRegressor(n_estimators=5, random_state=0).fit(pd.DataFrame(X), 3 * X[:, 4] + X[:, 1])
+    small = model.compact()
+    assert small.features_[0] == 4
+    expected = model.predict(pd.DataFrame(X))
+    np.testing.assert_array_equal(small.predict(pd.DataFrame(X[:, small.features_])), expected)
+    np.testing.assert_array_equal(small.predict(X[:, small.features_]), expected)
+    with pytest.raises(ValueError, match="columns"):
+        small.predict(pd.DataFrame(X))
+
+
+def test_single_rows_of_any_scalars() -> None:
+    columns = mixed_values(500)
+    frame = frame_of("pandas", columns)
+    model = GTGBMClassifier(n_estimators=10, penalty=0.0001, random_state=0).fit(frame, target_of(columns))
+    small, expected = model.compact(), model.predict_proba(frame)
+    arrow = pa.Table.from_pandas(frame)
+    for k in range(0, 500, 25):
+        rows = [
+            frame.iloc[k],
+            frame.iloc[k].to_dict(),
+            {name: arrow.column(name)[k] for name in arrow.column_names},
+            {
+                name: np.datetime64(v) if isinstance(v, pd.Timestamp) else v
+                for name, v in frame.iloc[k].items()
+            },
+        ]
+        for row in rows:
+            np.testing.assert_array_equal(small.predict_proba(row), expected[k])
+    with pytest.raises(TypeError, match="'number' is 'many', which is neither a number nor a time"):
+        small.predict({**frame.iloc[0].to_dict(), "number": "many"})
+
+
+def test_durations_are_exact_in_every_library() -> None:
+    lasts = [
+        datetime.timedelta(microseconds=int(one))
+        for one in np.random.default_rng(0).integers(0, 10**13, 3000)
+    ]
+    tables = []
+    for native in (pd.DataFrame({"a": lasts}), pl.DataFrame({"a": lasts}), pa.table({"a": lasts})):
+        found = as_frame(native)
+        assert found is not None
+        tables.append(encode_frame(*found)[0])
+    expected = np.array([one // datetime.timedelta(microseconds=1) for one in lasts]) / 1e6
+    for table in tables:
+        np.testing.assert_array_equal(table[:, 0], expected)
+
+
+def test_a_continued_fit_refuses_new_categories() -> None:
+    frame = pd.DataFrame({"g": ["a", "b"] * 100})
+    y = np.tile([0.0, 1.0], 100)
+    model = GTGBMRegressor(warm_start=True, n_estimators=2).fit(frame, y)
+    with pytest.raises(ValueError, match="'g' has categories that the last fit did not see"):
+        model.set_params(n_estimators=4).fit(frame.replace("a", "c"), y)
+
+
+def test_kinds_are_checked_whatever_the_dtypes() -> None:
+    times = pd.DataFrame({"t": pd.to_datetime(["2020-01-01", "2021-01-01"] * 20)})
+    model = GTGBMRegressor(n_estimators=2).fit(times, np.tile([0.0, 1.0], 20))
+    with pytest.raises(ValueError, match="'t' holds times in the training table, but numbers"):
+        model.predict(pd.DataFrame({"t": [1, 2]}))
+
+
+def test_transform_of_mixed_columns_in_every_library() -> None:
+    columns = mixed_values(300)
+    for library in ("pandas", "polars", "arrow"):
+        frame = frame_of(library, columns)
+        model = GTGBMClassifier(n_estimators=3, penalty=0.0001).fit(frame, target_of(columns))
+        names = model.get_feature_names_out().tolist()
+        assert model.transform(frame).shape == (300, len(names))
+        assert model.set_output(transform="pandas").transform(frame).columns.tolist() == names
+        assert model.set_output(transform="polars").transform(frame).columns == names

@@ -71,6 +71,12 @@ def models() -> dict[str, tuple[Any, Any]]:
             X,
         ),
         **multitask_models(few),
+        "infinite categories": (
+            GTGBMRegressor(categorical_features=[0], **few).fit(
+                np.where(categories > 2, np.inf, categories), y + (categories[:, 0] > 2)
+            ),
+            np.where(categories > 2, np.inf, categories),
+        ),
         "nothing bought": (GTGBMRegressor(penalty=0.9, **few).fit(X, y), X),
         "infinite values": (AGBMRegressor(**few).fit(np.where(X > 1, np.inf, X), y), X),
     }
@@ -268,7 +274,11 @@ TREE = "parts.0.trees.0."
         ({TREE + "category": [9999]}, "beyond its end"),
         ({TREE + "missing_left": [9999]}, "does not have"),
         ({TREE + "value.0": "x"}, "value"),
-        ({"parts.0.history.0.feature": 7}, "feature 7 of 7"),
+        ({"parts.0.history.0.feature": 7}, "its history lacks"),
+        ({"parts.0.history.0.tree": 99}, "after its last round"),
+        ({"parts.0.training_loss": []}, "fewer rounds"),
+        ({"parameters.init": {"pairs": [[[1], 2]]}}, "something else than pairs"),
+        ({"parameters.loss": {"loss": [], "settings": {}}}, "neither a plain value"),
         ({"tasks": {"names": ["a"], "by_column": False, "owned": []}}, "its model has none"),
         ({"model": "MultitaskGTGBMClassifier", "parameters": {}}, "its tasks are missing"),
     ],

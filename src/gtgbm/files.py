@@ -5,20 +5,26 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
 
-def write_aside(path: str | PathLike[str], content: bytes) -> None:
-    """Write a file, or leave everything as it was."""
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"{str(target)!r}: there is no directory {str(target.parent)!r}; make it")
+def write_aside(path: str | PathLike[str], content: bytes | Iterable[bytes]) -> None:
+    """Write a file, given as a whole or in parts, or leave everything as it was."""
+    parts = [content] if isinstance(content, bytes) else content
+    # What a link leads to is written, and the link stays.
+    target = Path(os.path.realpath(path))
+    check_writable(target)
+    if target.exists() and not target.is_file():
+        with target.open("wb") as special:  # a pipe or a device, such as /dev/null
+            special.writelines(parts)
+        return
     # The same directory, as renaming works within one file system only.
     handle, aside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            file.writelines(parts)
         mode = target.stat().st_mode if target.exists() else 0o666 & ~_umask()
         os.chmod(aside, mode & 0o777)
         os.replace(aside, target)
@@ -32,3 +38,14 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def check_writable(path: str | PathLike[str]) -> None:
+    """Say at once what would keep a file from being written."""
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{str(target)!r} is a directory: name a file")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{str(target)!r}: there is no directory {str(target.parent)!r}; make it")
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise PermissionError(f"{str(target)!r} cannot be written: no permission")

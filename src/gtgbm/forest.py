@@ -83,6 +83,7 @@ class Forest:
 
     def over(self, features: I64) -> Forest:
         """Return the same trees for tables that hold only some columns, in the order of `features`."""
+        assert np.isin(self.columns, features).all(), "trees read columns that are not among the features"
         order = np.argsort(features, kind="stable")
         return Forest(order[np.searchsorted(features, self.columns, sorter=order)], self.start, self.packed)
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gtgbm.cli.errors import UserError
-from gtgbm.cli.fit import FitOptions, fit_model, kind_of_task, make_model
+from gtgbm.cli.fit import FitOptions, at_most, fit_model, kind_of_task, make_model
 from gtgbm.cli.loading import Loaded, load
 from gtgbm.cli.output import print_json
 from gtgbm.data.frames import EncodedFrame
@@ -42,7 +42,7 @@ def run_compare(options: FitOptions, test_fraction: float, console: Console) -> 
         raise UserError("compare is for two classes")
     train, test = loaded.split(test_fraction, seed=int(options.parameters.get("random_state") or 0))
     found = []
-    for method, run in _methods(kind, options.parameters).items():
+    for method, run in _methods(kind, at_most(options.parameters, loaded.n_columns)).items():
         begin = perf_counter()
         n_features, predict = run(train)
         seconds = perf_counter() - begin

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
 from gtgbm.cli.errors import UserError
+from gtgbm.data.frames import listed, repeated
 
 Report = Callable[[float], None]
 """Told of the share of a file that was read so far."""
@@ -82,11 +83,9 @@ def open_table(path: Path) -> TableFile:
         raise UserError(f"{path} cannot be read: {error}") from error
     if any("\0" in name for name in table.names):
         raise UserError(f"{path} has a column name with a zero byte in it: is it a text file?")
-    twice = {name for name in table.names if table.names.count(name) > 1} if len(table.names) < 10_000 else ()
+    twice = repeated(table.names)
     if twice:
-        raise UserError(
-            f"{path} has several columns of the same name: {', '.join(sorted(twice)[:5])}; rename them"
-        )
+        raise UserError(f"{path} has several columns of the same name: {listed(twice)}; rename them")
     return table
 
 
@@ -115,7 +114,7 @@ class _Csv:
         lines = 0
         with self._bytes() as (file, raw):
             while block := file.read(_BLOCK):
-                lines += block.count(b"\n")
+                lines += max(block.count(b"\n"), block.count(b"\r"))
                 report(raw.tell() / self._size)
         return lines + 1
 
@@ -153,7 +152,7 @@ class _Csv:
                     return None
                 except pa.ArrowInvalid as error:
                     return str(error)
-                yield pa.table(batch)
+                yield _without_empty_text(pa.table(batch))
                 report(raw.tell() / self._size)
                 pa.default_memory_pool().release_unused()
 
@@ -184,7 +183,8 @@ class _Csv:
             convert_options=csv.ConvertOptions(
                 column_types=self._types,
                 include_columns=None if columns is None else list(columns),
-                strings_can_be_null=True,
+                # Text such as "NA" may mean something; in columns of numbers it is missing.
+                strings_can_be_null=False,
             ),
         )
         return reader, raw
@@ -237,6 +237,19 @@ class _Feather:
         for k in range(self._file.num_record_batches):
             yield _as_text(pa.table(self._file.get_batch(k)).select(list(wanted.columns)), wanted.text)
             report((k + 1) / self._file.num_record_batches)
+
+
+def _without_empty_text(table: Any) -> Any:
+    """Make empty text missing, quoted or not."""
+    from pyarrow import compute
+
+    pa = _arrow()
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            column = table.column(place)
+            kept = compute.if_else(compute.equal(column, ""), pa.scalar(None, pa.string()), column)
+            table = table.set_column(place, field.name, kept)
+    return table
 
 
 def _as_text(table: Any, text: Sequence[str]) -> Any:

@@ -24,6 +24,7 @@ from gtgbm.estimators import (
     MultitaskGTGBMClassifier,
     MultitaskGTGBMRegressor,
 )
+from gtgbm.files import check_writable
 from gtgbm.model_file.writing import save_model
 
 _METRICS = {"classification": "auc", "regression": "rmse", "ranking": "ndcg"}
@@ -48,29 +49,38 @@ class FitOptions:
 
 def run_fit(options: FitOptions, console: Console) -> None:
     """Read, train, write the model, say what was selected."""
-    if not options.out.parent.is_dir():
-        raise UserError(f"--out {options.out}: there is no directory {options.out.parent}; make it")
+    check_writable(options.out)
     loaded = load(
         options.table, options.roles, console, exclude=options.exclude, categorical=options.categorical
     )
     if "target" not in loaded.columns:
         raise UserError("--target is missing: name the column to predict")
     train, valid = _parts(loaded, options, console)
-    model = make_model(kind_of_task(options.kind, loaded.columns), loaded.columns, options.parameters)
+    parameters = at_most(options.parameters, loaded.n_columns)
+    model = make_model(kind_of_task(options.kind, loaded.columns), loaded.columns, parameters)
     begin = monotonic()
     callbacks = [] if options.time_limit is None else [_stop_after(options.time_limit)]
     fit_model(model, train, valid, callbacks)
     seconds = monotonic() - begin
     about = {"table": str(options.table), **options.roles.named()}
+    if loaded.libsvm is not None:
+        about["first_column"] = str(loaded.libsvm.first)
     save_model(model, options.out, about=about)
     if options.as_json:
         summary = {"model": str(options.out), "rows": train.n_rows, "columns": int(model.n_features_in_)}
         print_json(summary | selection(model) | {"seconds": seconds})
     else:
         print_selection(model, Console())
-        console.print(
-            f"{model.n_features_in_:,} columns, {train.n_rows:,} rows, {seconds:.1f} s: {options.out}"
-        )
+        rows = f"{model.n_features_in_:,} columns, {train.n_rows:,} rows, {seconds:.1f} s"
+        console.print(f"{type(model).__name__}, {rows}: {options.out}", markup=False, highlight=False)
+
+
+def at_most(parameters: dict[str, Any], n_columns: int) -> dict[str, Any]:
+    """Lower a limit on features that is higher than the table is wide: it limits nothing."""
+    limit = parameters["n_features_to_select"]
+    if limit is None or limit < n_columns or parameters.get("categorical") == "category":
+        return parameters
+    return {**parameters, "n_features_to_select": n_columns}
 
 
 def make_model(kind: str, columns: dict[str, NDArray[Any]], parameters: dict[str, Any]) -> Any:
@@ -93,14 +103,16 @@ def make_model(kind: str, columns: dict[str, NDArray[Any]], parameters: dict[str
 
 def kind_of_task(kind: str, columns: dict[str, NDArray[Any]]) -> str:
     """Tell what kind of model a target asks for."""
-    if (kind == "ranking") != ("qid" in columns) and kind in ("ranking", "auto"):
-        if kind == "ranking":
-            raise UserError("--qid is missing: rankings need the column that names the query of each row")
+    if kind == "ranking" and "qid" not in columns:
+        raise UserError("--qid is missing: rankings need the column that names the query of each row")
+    if "qid" in columns:
+        if kind not in ("auto", "ranking"):
+            raise UserError(f"--qid is for rankings, --kind is {kind}: leave one of them out")
         return "ranking"
     if kind != "auto":
         return kind
     target = columns["target"]
-    is_classes = target.dtype.kind in "bUS" or np.unique(target[:100_000]).shape[0] == 2
+    is_classes = target.dtype.kind in "bUS" or np.unique(target).shape[0] == 2
     return "classification" if is_classes else "regression"
 
 
@@ -117,6 +129,8 @@ def fit_model(
         for role in ("qid", "task"):
             if role in valid.columns:
                 given[f"eval_{role}"] = valid.columns[role]
+        if "weight" in valid.columns and "task" not in valid.columns:
+            given["eval_sample_weight"] = valid.columns["weight"]
     model.fit(train.X, train.columns["target"], callbacks=callbacks, **given)
 
 
@@ -130,7 +144,7 @@ def _parts(loaded: Loaded, options: FitOptions, console: Console) -> tuple[Loade
         fraction = float(options.valid)
     except ValueError:
         schema = loaded.X.schema if isinstance(loaded.X, EncodedFrame) else None
-        return loaded, load(Path(options.valid), options.roles, console, schema=schema)
+        return loaded, load(Path(options.valid), options.roles, console, schema=schema, libsvm=loaded.libsvm)
     if not 0 < fraction < 1:
         raise UserError(f"--valid {options.valid} is no fraction between 0 and 1, and no file")
     return loaded.split(fraction, seed=int(options.parameters.get("random_state") or 0))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from gtgbm.cli.output import name_of, print_json, print_selection, selection
 from gtgbm.model_file.reading import load_model
@@ -24,8 +26,12 @@ def run_inspect(path: Path, tree: int | None, as_json: bool) -> None:
     if tree is not None:
         if not 0 <= tree < len(trees):
             raise ValueError(f"--tree {tree}: the model has trees 0 to {len(trees) - 1}")
-        for line in _lines(model, trees[tree], 0, ""):
-            console.print(line, highlight=False, markup=False)
+        if as_json:
+            one = trees[tree]
+            print_json({name: values.tolist() for name, values in vars(one).items()})
+            return
+        for line in _lines(model, trees[tree]):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
         return
     facts = {
         "model": type(model).__name__,
@@ -40,28 +46,32 @@ def run_inspect(path: Path, tree: int | None, as_json: bool) -> None:
         return
     table = Table(show_header=False)
     for name, value in facts.items():
-        table.add_row(name, f"{value:,}" if isinstance(value, int) else str(value))
+        table.add_row(Text(name), Text(f"{value:,}" if isinstance(value, int) else str(value)))
     console.print(table)
     print_selection(model, console)
 
 
-def _lines(model: Any, tree: Tree, node: int, indent: str) -> list[str]:
-    rows = f"({int(tree.n_rows[node]):,} rows)"
-    if tree.feature[node] < 0:
-        return [f"{indent}{tree.value[node]:+.6g} {rows}"]
+def _lines(model: Any, tree: Tree) -> Iterator[str]:
+    """Write a tree, a node per line, what answers yes first."""
+    waiting = [(0, 0, "")]
+    while waiting:
+        node, depth, answer = waiting.pop()
+        rows = f"({int(tree.n_rows[node]):,} rows)"
+        begin = "    " * depth + answer
+        if tree.feature[node] < 0:
+            yield f"{begin}{tree.value[node]:+.6g} {rows}"
+            continue
+        rule, yes, no = _rule(model, tree, node)
+        yield f"{begin}{rule} {rows}"
+        waiting += [(no, depth + 1, "no: "), (yes, depth + 1, "yes: ")]
+
+
+def _rule(model: Any, tree: Tree, node: int) -> tuple[str, int, int]:
+    """Return what a node asks, and where yes and no lead."""
     feature, threshold = int(tree.feature[node]), float(tree.threshold[node])
     name, left = name_of(model, feature), int(tree.left[node])
-    if tree.is_category[node]:
-        schema = model._schema
-        label = threshold if schema is None else schema.label(feature, threshold)
-        rule = f"{name} is missing" if label != label else f"{name} = {label}"
-        sides = ((left + 1, "yes"), (left, "no"))
-    else:
-        rule = f"{name} <= {threshold:.6g}" + (" or missing" if tree.missing_left[node] else "")
-        sides = ((left, "yes"), (left + 1, "no"))
-    lines = [f"{indent}{rule} {rows}"]
-    for child, answer in sides:
-        below = _lines(model, tree, child, indent + "    ")
-        below[0] = f"{indent}  {answer}: {below[0].strip()}"
-        lines += below
-    return lines
+    if not tree.is_category[node]:
+        missing = " or missing" if tree.missing_left[node] else ""
+        return f"{name} <= {threshold:.6g}{missing}", left, left + 1
+    label = threshold if model._schema is None else model._schema.label(feature, threshold)
+    return (f"{name} is missing" if label != label else f"{name} = {label}"), left + 1, left

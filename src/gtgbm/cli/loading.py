@@ -14,7 +14,16 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from gtgbm.cli.errors import UserError
 from gtgbm.cli.files import Report, TableFile, Wanted, open_table
-from gtgbm.data.frames import EncodedFrame, FrameSchema, TableBuilder, as_frame, as_values, kind_of, listed
+from gtgbm.data.frames import (
+    EncodedFrame,
+    FrameSchema,
+    TableBuilder,
+    as_frame,
+    as_values,
+    columns_of,
+    listed,
+    repeated,
+)
 
 _LIBSVM = (".libsvm", ".svm", ".svmlight")
 
@@ -35,6 +44,14 @@ class Roles:
 
 
 @dataclass(frozen=True)
+class LibsvmColumns:
+    """Columns of files in libsvm's format: the number of the first one, 0 or 1, and how many there are."""
+
+    first: int
+    count: int
+
+
+@dataclass(frozen=True)
 class Loaded:
     """A table file in memory.
 
@@ -47,6 +64,12 @@ class Loaded:
 
     X: Any
     columns: dict[str, NDArray[Any]]
+    libsvm: LibsvmColumns | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the table."""
+        return int((self.X.table if isinstance(self.X, EncodedFrame) else self.X).shape[1])
 
     @property
     def n_rows(self) -> int:
@@ -65,7 +88,9 @@ class Loaded:
         taken, kept = np.flatnonzero(is_taken), np.flatnonzero(~is_taken)
         parts = [{role: values[rows] for role, values in self.columns.items()} for rows in (kept, taken)]
         if not isinstance(self.X, EncodedFrame):
-            return Loaded(self.X[kept], parts[0]), Loaded(self.X[taken], parts[1])
+            of_parts = ((self.X[kept], parts[0]), (self.X[taken], parts[1]))
+            first, second = (Loaded(*part, self.libsvm) for part in of_parts)
+            return first, second
         table = self.X.table
         apart = replace(self.X, table=table[taken])
         for column in table.T:
@@ -81,6 +106,7 @@ def load(
     exclude: Sequence[str] = (),
     categorical: Sequence[str] = (),
     schema: FrameSchema | None = None,
+    libsvm: LibsvmColumns | None = None,
 ) -> Loaded:
     """Read a table file.
 
@@ -92,9 +118,14 @@ def load(
         Columns of categories, whatever they look like.
     schema : FrameSchema or None
         The columns to read, as another table has them; None: all.
+    libsvm : LibsvmColumns or None
+        The same for libsvm's format.
     """
+    named = list(roles.named().values())
+    if repeated(named):
+        raise UserError(f"column {repeated(named)[0]!r} has two parts to play: name another for one of them")
     bar = Progress(
-        TextColumn("reading {task.fields[name]}"),
+        TextColumn("reading {task.fields[name]}", markup=False),
         BarColumn(bar_width=30),
         TaskProgressColumn(),
         TimeRemainingColumn(),
@@ -109,10 +140,15 @@ def load(
             bar.update(task, completed=share)
 
         if is_libsvm(path):
-            return _load_libsvm(path, roles, exclude, categorical, schema)
+            if schema is not None:
+                raise UserError(f"{path} is in libsvm's format; the model knows its columns by name")
+            return _load_libsvm(path, roles, [*exclude, *categorical], libsvm)
         file = open_table(path)
-        _check_names(path, file, [*roles.named().values(), *exclude, *categorical])
-        return _load(path, file, roles, exclude, categorical, schema, report)
+        _check_names(path, file, [*named, *exclude, *categorical])
+        try:
+            return _load(path, file, roles, exclude, categorical, schema, report)
+        except (OSError, EOFError) as error:
+            raise UserError(f"{path} cannot be read: {error}") from error
 
 
 def is_libsvm(path: Path) -> bool:
@@ -154,8 +190,11 @@ def _load(
         assert found is not None
         frame = found[0]
         if builder is None:
-            kinds = [(name, kind_of(frame[name], str(path))) for name in names]
-            builder = TableBuilder(kinds, most_rows, np.float64, is_named=True, known=schema)
+            if schema is not None:
+                builder = TableBuilder.like(schema, most_rows, np.float64, str(path))
+            else:
+                described = columns_of(frame.select(names), str(path))
+                builder = TableBuilder(described, most_rows, np.float64, is_named=True)
         builder.add(frame)
         for role, name in roles.named().items():
             columns[role].append(_values(path, name, batch.column(name)))
@@ -177,25 +216,23 @@ def _values(path: Path, name: str, column: Any) -> NDArray[Any]:
     return values.astype(np.str_) if values.dtype.kind == "O" else values
 
 
-def _load_libsvm(
-    path: Path, roles: Roles, exclude: Sequence[str], categorical: Sequence[str], schema: FrameSchema | None
-) -> Loaded:
+def _load_libsvm(path: Path, roles: Roles, named: Sequence[str], like: LibsvmColumns | None) -> Loaded:
     from sklearn.datasets import load_svmlight_file
 
-    named = {**roles.named(), **({"exclude": exclude[0]} if exclude else {})}
-    named |= {"categorical": categorical[0]} if categorical else {}
-    for role in set(named) - {"target", "qid"}:
-        raise UserError(f"--{role} {named[role]}: {path} is in libsvm's format, whose columns have no names")
-    if schema is not None:
-        raise UserError(f"{path} is in libsvm's format; the model knows its columns by name")
+    for name in [*named, *(name for role, name in roles.named().items() if role in ("weight", "task"))]:
+        raise UserError(f"{path} is in libsvm's format, whose columns have no names: there is no {name!r}")
     try:
-        X, y, qid = load_svmlight_file(str(path), query_id=True)
-    except (ValueError, OverflowError, MemoryError) as error:
+        X, y, qid = load_svmlight_file(str(path), query_id=True, zero_based=True)
+    except (ValueError, OverflowError, MemoryError, EOFError) as error:
         raise UserError(f"{path} is not in libsvm's format: {error}") from error
-    columns = {"target": y}
-    if qid.shape[0]:
-        columns["qid"] = qid
-    return Loaded(X, columns)
+    # Columns are counted from 0 or from 1: the first file says which, for all that belong to it.
+    first = like.first if like is not None else int(X.indices.min(initial=1) > 0)
+    count = like.count if like is not None else max(X.shape[1] - first, 1)
+    X.resize(X.shape[0], max(X.shape[1], count + first))
+    if X.shape[1] > count + first:
+        raise UserError(f"{path} has {X.shape[1] - first} columns, the model takes {count}")
+    columns = {"target": y} | ({"qid": qid} if qid.shape[0] else {})
+    return Loaded(X[:, first:], columns, LibsvmColumns(first, count))
 
 
 def _check_names(path: Path, file: TableFile, names: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ import msgspec
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from gtgbm.boosting import HistoryEntry
 
@@ -20,6 +21,8 @@ def print_json(found: dict[str, Any]) -> None:
 
 def name_of(model: Any, feature: int) -> str:
     """Return the name of a column, or its number."""
+    if feature == model.n_features_in_:
+        return "task"  # a model of all tasks in one knows it from a column of its own
     names = getattr(model, "feature_names_in_", None)
     return str(feature) if names is None else str(names[feature])
 
@@ -74,7 +77,7 @@ def print_selection(model: Any, console: Console) -> None:
     found = selection(model)
     for part in found.get("tasks", [found]):
         title = "Features, in the order they were bought"
-        table = Table(title=f"Task {part['task']}" if "task" in part else title)
+        table = Table(title=Text(f"Task {part['task']}") if "task" in part else title)
         followed = [key for key in (part["selected"] or [{}])[0] if key.startswith("validation_")]
         shown = followed[-1:] or ["training_loss"]
         for heading in ("", "feature", "tree", "gain", "price", f"{shown[0].replace('_', ' ')} after"):
@@ -84,7 +87,7 @@ def print_selection(model: Any, console: Console) -> None:
                 f" = {'missing' if one['category'] is None else one['category']}" if "category" in one else ""
             )
             numbers = (f"{one[key]:.4f}" for key in ("gain", "price", *shown))
-            table.add_row(str(one["order"]), one["name"] + category, str(one["tree"]), *numbers)
+            table.add_row(str(one["order"]), Text(one["name"] + category), str(one["tree"]), *numbers)
         console.print(table)
     if not found.get("selected", True):
         console.print("Nothing was bought: every feature gains less than it costs. Lower --penalty.")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
-import io
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,81 +16,118 @@ from rich.console import Console
 
 from gtgbm.cli.errors import UserError
 from gtgbm.cli.files import Wanted, open_table
-from gtgbm.cli.loading import Roles, is_libsvm, load
+from gtgbm.cli.loading import LibsvmColumns, Roles, is_libsvm, load
 from gtgbm.data.frames import listed
-from gtgbm.files import write_aside
+from gtgbm.files import check_writable, write_aside
 from gtgbm.model_file.reading import load_model
+
+_BLOCK = 1 << 20
 
 
 def run_predict(path: Path, table: Path, out: Path | None, task: str | None, console: Console) -> None:
     """Predict the rows of a table, in order."""
+    if out is not None:
+        check_writable(out)
     model = load_model(path)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_headings(model))
-    for rows in _predicted(model, table, task or model._about.get("task"), console):
-        writer.writerows(rows)
-    if out is None:
-        sys.stdout.write(text.getvalue())
-    else:
-        write_aside(out, text.getvalue().encode())
+    # Aside first: a CSV may turn out to be of another type late, and all is predicted again.
+    with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as file:
+        _write(model, table, task or model._about.get("task"), file, console)
+        file.seek(0)
+        if out is None:
+            shutil.copyfileobj(file, sys.stdout)
+        else:
+            write_aside(out, (block.encode() for block in iter(lambda: file.read(_BLOCK), "")))
 
 
-def _headings(model: Any) -> list[str]:
+def _write(model: Any, table: Path, task: str | None, file: IO[str], console: Console) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(_headings(model, task))
+    for rows in _predicted(model, table, task, console):
+        if rows is None:
+            file.seek(0)
+            file.truncate()
+            writer.writerow(_headings(model, task))
+        else:
+            writer.writerows(rows)
+
+
+def _is_by_column(model: Any, task: str | None) -> bool:
+    """Whether there is a prediction for each task in every row."""
+    return task is None and hasattr(model, "tasks_")
+
+
+def _headings(model: Any, task: str | None) -> list[str]:
     classes = getattr(model, "classes_", None)
+    if _is_by_column(model, task):
+        p = [] if classes is None else [f"p_{name}" for name in model.tasks_]
+        return [*(f"prediction_{name}" for name in model.tasks_), *p]
     return ["prediction", *([] if classes is None else [f"p_{label}" for label in classes.tolist()])]
 
 
-def _predicted(model: Any, table: Path, task: str | None, console: Console) -> Iterator[list[list[Any]]]:
-    if is_libsvm(table):
-        X = load(table, Roles(), console).X
-        missing = model.n_features_in_ - X.shape[1]
-        if missing > 0:  # the last columns may be zero in all rows
-            X.resize(X.shape[0], model.n_features_in_)
-        yield _rows(model, X, None)
+def _predicted(
+    model: Any, path: Path, task: str | None, console: Console
+) -> Iterator[list[list[Any]] | None]:
+    """Yield predictions; None says that all before was wrong, and that it comes again."""
+    if is_libsvm(path):
+        columns = LibsvmColumns(int(model._about.get("first_column", 1)), model.n_features_in_)
+        yield _rows(model, load(path, Roles(), console, libsvm=columns).X, None)
         return
-    file = open_table(table)
-    names = _needed(model, table, file.names)
-    text = (
-        []
-        if model._schema is None
-        else [
-            column.name
-            for column in model._schema.columns
-            if column.kind == "category" and column.name in names
-        ]
-    )
+    file = open_table(path)
+    names = _needed(model, path, file.names)
     if task is not None and task not in file.names:
-        raise UserError(f"{table} has no column {task!r}, which names the task of each row; give --task")
-    wanted = Wanted([*names, *([task] if task else [])], text, [task] if task else [])
-    found: list[list[list[Any]]] = []
+        raise UserError(f"{path} has no column {task!r}, which names the task of each row; give --task")
+    wanted = Wanted([*names, *([task] if task else [])], _text(model, names), [task] if task else [])
     for batch in file.batches(wanted, lambda _: None):
         if batch is None:
-            found = []
+            yield None
         elif batch.num_rows:
             ids = None if task is None else np.asarray(batch.column(task))
-            found.append(_rows(model, batch.select(names), ids))
-    yield from found
+            yield _rows(model, _as_trained(model, batch.select(names)), ids)
 
 
-def _needed(model: Any, table: Path, present: list[str]) -> list[str]:
+def _needed(model: Any, path: Path, present: list[str]) -> list[str]:
+    """Columns to read."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
-        if len(present) < model.n_features_in_:
-            raise UserError(f"{table} has {len(present)} columns, the model takes {model.n_features_in_}")
-        return present[: model.n_features_in_]
-    needed = [str(name) for name in names[np.sort(model.selected_features_)]]
-    absent = [name for name in needed if name not in set(present)]
+        if len(present) != model.n_features_in_:
+            raise UserError(
+                f"{path} has {len(present)} columns, the model takes {model.n_features_in_}, which it does "
+                "not know by name: leave the others out"
+            )
+        return present
+    needed, known = [str(name) for name in names[np.sort(model.selected_features_)]], set(present)
+    absent = [name for name in needed if name not in known]
     if absent:
-        raise UserError(f"{table} has no columns {listed(absent)}, which the model needs")
+        raise UserError(f"{path} has no columns {listed(absent)}, which the model needs")
     # A model that bought nothing predicts a constant for every row, of which it must know the number.
     return needed or present[:1]
 
 
+def _text(model: Any, names: list[str]) -> list[str]:
+    """Columns that are text, whatever they look like."""
+    if model._schema is None:
+        return []
+    columns, wanted = model._schema.columns, set(names)
+    if not model._schema.is_named:
+        return [name for name, column in zip(names, columns, strict=True) if column.kind == "category"]
+    return [column.name for column in columns if column.kind == "category" and column.name in wanted]
+
+
+def _as_trained(model: Any, table: Any) -> Any:
+    """Return columns by place where the model knows no names."""
+    if hasattr(model, "feature_names_in_"):
+        return table
+    if model._schema is not None:
+        return table.rename_columns([str(k) for k in range(table.num_columns)])
+    return np.column_stack([column.to_numpy() for column in table.columns])
+
+
 def _rows(model: Any, X: Any, task: NDArray[Any] | None) -> list[list[Any]]:
     given = {} if task is None else {"task": task}
-    columns = [model.predict(X, **given)[:, None].astype(object)]
+    predicted = model.predict(X, **given)
+    columns = [(predicted if predicted.ndim == 2 else predicted[:, None]).astype(object)]
     if hasattr(model, "classes_"):
-        columns.append(model.predict_proba(X, **given).astype(object))
+        p = model.predict_proba(X, **given)
+        columns.append((p[:, :, 1] if p.ndim == 3 else p).astype(object))
     rows: list[list[Any]] = np.hstack(columns).tolist()
     return rows

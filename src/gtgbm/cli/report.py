@@ -10,7 +10,9 @@ from rich.console import Console
 
 from gtgbm.cli.errors import UserError
 from gtgbm.cli.files import Wanted, open_table
-from gtgbm.cli.loading import Roles, is_libsvm, load
+from gtgbm.cli.loading import LibsvmColumns, Roles, is_libsvm, load
+from gtgbm.data.frames import as_values
+from gtgbm.files import check_writable
 from gtgbm.model_file.reading import load_model
 
 _MOST_ROWS = 20_000
@@ -25,6 +27,7 @@ def run_report(
         from gtgbm.report import write_report
     except ImportError as error:
         raise UserError("reports need matplotlib and jinja2: pip install 'gtgbm[report]'") from error
+    check_writable(out)
     model = load_model(path)
     about = model._about
     table = Path(about["table"]) if table is None and "table" in about else table
@@ -39,13 +42,14 @@ def run_report(
     X, columns = _sample(model, table, roles, console)
     given = {role: columns[role] for role in ("qid", "task") if role in columns}
     written = write_report(model, X, columns["target"], out, title=title, **given)
-    console.print(f"{written} ({written.stat().st_size / 1e6:.1f} MB)")
+    console.print(f"{written} ({written.stat().st_size / 1e6:.1f} MB)", markup=False, highlight=False)
 
 
 def _sample(model: Any, path: Path, roles: Roles, console: Console) -> tuple[Any, dict[str, Any]]:
     """Read a table, and keep some of its rows; of a libsvm file all."""
     if is_libsvm(path):
-        loaded = load(path, Roles(target=roles.target), console)
+        columns = LibsvmColumns(int(model._about.get("first_column", 1)), model.n_features_in_)
+        loaded = load(path, Roles(target=roles.target), console, libsvm=columns)
         return loaded.X, loaded.columns
     import pyarrow as pa
 
@@ -54,7 +58,8 @@ def _sample(model: Any, path: Path, roles: Roles, console: Console) -> tuple[Any
     if names is None:
         raise UserError(f"the model knows no names of columns; {path} must be in libsvm's format")
     named = {role: name for role, name in roles.named().items() if role != "weight"}
-    absent = [name for name in [*names, *named.values()] if name not in set(file.names)]
+    present = set(file.names)
+    absent = [name for name in [*names, *named.values()] if name not in present]
     if absent:
         raise UserError(f"{path} has no columns {', '.join(map(repr, absent[:10]))}, which the report shows")
     text = [column.name for column in model._schema.columns if column.kind == "category"]
@@ -71,9 +76,9 @@ def _sample(model: Any, path: Path, roles: Roles, console: Console) -> tuple[Any
     rows = pa.concat_tables(kept) if kept else None
     if rows is None or rows.num_rows == 0:
         raise UserError(f"{path} has no rows")
-    columns = {}
+    found = {}
     for role, name in named.items():
         if rows.column(name).null_count:
             raise UserError(f"{path}: column {name!r} has missing values; leave these rows out")
-        columns[role] = rows.column(name).to_numpy()
-    return rows.select(list(names)), columns
+        found[role] = as_values(rows.column(name))
+    return rows.select(list(names)), found

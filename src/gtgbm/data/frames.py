@@ -16,23 +16,28 @@ missing values         NaN, of every kind
 
 from __future__ import annotations
 
-import datetime
-import numbers
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from gtgbm.arrays import F64, Table
+from gtgbm.data.frame_values import (
+    KIND_NAMES,
+    UNSEEN,
+    Kind,
+    category_of,
+    codes_of,
+    float_type,
+    is_plain,
+    kinds_of,
+    number_of,
+    numbers_of,
+)
 
-Kind = Literal["number", "time", "category"]
-
-UNSEEN = -1.0
-"""Code of a category that training did not see: it goes where rare ones go."""
-_MICROSECONDS = 1e6
 _SHOWN = 10
 """Names listed in an error message."""
 
@@ -59,7 +64,7 @@ class FrameSchema:
     Attributes
     ----------
     is_named : bool
-        Whether the columns have names; if not, they are known by their places.
+        Whether the columns have names; if not, they are called by their places.
     """
 
     columns: tuple[FrameColumn, ...]
@@ -74,6 +79,7 @@ class FrameSchema:
         """Return the category of a code; NaN stands for missing values."""
         if column >= len(self.columns) or self.columns[column].kind != "category" or np.isnan(code):
             return code
+        assert code >= 0, "an unseen category is no category"
         return self.columns[column].categories[int(code)]
 
     def code(self, column: int, label: Any) -> float:
@@ -83,6 +89,18 @@ class FrameSchema:
     def at(self, columns: Iterable[int]) -> FrameSchema:
         """Keep some columns only."""
         return FrameSchema(tuple(self.columns[k] for k in columns), self.is_named)
+
+    def by_place(self) -> FrameSchema:
+        """Call columns without names by the places they have now."""
+        if self.is_named:
+            return self
+        columns = (replace(column, name=str(k)) for k, column in enumerate(self.columns))
+        return FrameSchema(tuple(columns), False)
+
+    def check_width(self, frame: nw.DataFrame[Any], what: str = "X") -> None:
+        """Refuse a dataframe without names that has another number of columns."""
+        if not self.is_named and len(frame.columns) != len(self.columns):
+            raise ValueError(f"{what} has {len(frame.columns)} columns, {len(self.columns)} are expected")
 
     def table(self, frame: nw.DataFrame[Any], what: str = "X") -> Table:
         """Return the values of these columns, found by name, as numbers.
@@ -96,21 +114,21 @@ class FrameSchema:
         -------
         ndarray of float32 or float64, shape (n, columns)
         """
-        frame = self._own(frame, what)
-        at_once = _without_copy(frame)
-        if at_once is not None and not self.categorical:
-            return at_once
-        table: Table = np.empty((len(frame), len(self.columns)), dtype=_dtype(frame), order="F")
-        for k, column in enumerate(self.columns):
-            series = frame[column.name]
-            kind = kind_of(series)
-            if not series.is_null().all():
-                _check_kind(column, kind, what)
-            if column.kind == "category":
-                table[:, k] = codes_of(series, _Known(column.categories))
-            else:
-                table[:, k] = numbers_of(series)
-        return table
+        n_rows, names = len(frame), [column.name for column in self.columns]
+        if not names:  # a dataframe without columns would have no rows either
+            return np.empty((n_rows, 0))
+        present = set(frame.columns)
+        absent = [name for name in names if name not in present]
+        if absent:
+            raise ValueError(f"{what} has no columns {listed(absent)}; needed are {listed(names)}")
+        frame = frame if frame.columns == names else frame.select(names)
+        if all(column.kind == "number" for column in self.columns):
+            at_once = _without_copy(frame)
+            if at_once is not None:
+                return at_once
+        builder = TableBuilder.like(self, n_rows, float_type(frame), what)
+        builder.add(frame)
+        return builder.finish()[0]
 
     def row(self, values: Any) -> F64:
         """Return a single row, given as a mapping from names, as numbers, shape (columns,)."""
@@ -121,23 +139,11 @@ class FrameSchema:
         found = np.empty(len(self.columns))
         for k, column in enumerate(self.columns):
             value = values[column.name]
-            if column.kind != "category":
-                found[k] = _number(value)
-            elif isinstance(value, str):
-                found[k] = column.categories.index(value) if value in column.categories else UNSEEN
+            if column.kind == "category":
+                found[k] = category_of(value, _Known(column.categories))
             else:
-                found[k] = np.nan if _is_missing(value) else UNSEEN
+                found[k] = number_of(value, column.name)
         return found
-
-    def _own(self, frame: nw.DataFrame[Any], what: str) -> nw.DataFrame[Any]:
-        if not self.is_named and len(frame.columns) != len(self.columns):
-            raise ValueError(f"{what} has {len(frame.columns)} columns, {len(self.columns)} are expected")
-        names = [column.name for column in self.columns]
-        present = set(frame.columns)
-        absent = [name for name in names if name not in present]
-        if absent:
-            raise ValueError(f"{what} has no columns {listed(absent)}; needed are {listed(names)}")
-        return frame if frame.columns == names else frame.select(names)
 
 
 @dataclass(frozen=True)
@@ -171,46 +177,61 @@ class TableBuilder:
 
     Parameters
     ----------
-    columns : sequence of (name, kind)
+    columns : sequence of FrameColumn
+        Categories are those that turn up.
     n_rows : int
         At most so many rows will come.
-    known : FrameSchema or None
-        Codes of categories as another table has them; None: of the categories that turn up.
     """
 
-    def __init__(
-        self,
-        columns: Sequence[tuple[str, Kind]],
-        n_rows: int,
-        dtype: Any,
-        is_named: bool,
-        known: FrameSchema | None = None,
-    ) -> None:
-        self._columns, self._is_named, self._known = columns, is_named, known
+    def __init__(self, columns: Sequence[FrameColumn], n_rows: int, dtype: Any, is_named: bool) -> None:
+        self._columns, self._is_named = columns, is_named
+        self._known: FrameSchema | None = None
+        self._what = "X"
         # Column by column in memory: that is how columns are read. Pages not written to take no memory.
         self._table: Table = np.empty((n_rows, len(columns)), dtype=dtype, order="F")
         self._n_rows = 0
         self._codes: Sequence[dict[str, float]] = [_Growing() for _ in columns]
-        if known is not None:
-            for given, column in zip(columns, known.columns, strict=True):
-                _check_kind(column, given[1], "the table")
-            self._codes = [_Known(column.categories) for column in known.columns]
+
+    @classmethod
+    def like(cls, schema: FrameSchema, n_rows: int, dtype: Any, what: str) -> TableBuilder:
+        """Collect rows whose columns are those of another table, with its codes of categories."""
+        builder = cls(schema.columns, n_rows, dtype, schema.is_named)
+        builder._known, builder._what = schema, what
+        builder._codes = [_Known(column.categories) for column in schema.columns]
+        return builder
 
     def add(self, frame: nw.DataFrame[Any]) -> None:
         """Append rows."""
         rows = slice(self._n_rows, self._n_rows + len(frame))
+        if rows.stop > self._table.shape[0]:
+            raise ValueError(f"{self._what} has more rows than lines: does it end its lines by a newline?")
         dtypes = frame.schema
-        numeric = [k for k, (name, _) in enumerate(self._columns) if _is_plain(dtypes[name])]
+        if self._known is not None:
+            self._check_kinds(frame)
+        numeric = [
+            k
+            for k, column in enumerate(self._columns)
+            if column.kind == "number" and is_plain(dtypes[column.name])
+        ]
         if numeric:
             # All at once: asking for columns one by one takes longer than copying them.
-            self._table[rows, numeric] = frame.select([self._columns[k][0] for k in numeric]).to_numpy()
+            self._table[rows, numeric] = frame.select([self._columns[k].name for k in numeric]).to_numpy()
         for k in sorted({*range(len(self._columns))} - {*numeric}):
-            name, kind = self._columns[k]
-            if kind == "category":
-                self._table[rows, k] = codes_of(frame[name], self._codes[k])
-            else:
-                self._table[rows, k] = numbers_of(frame[name])
+            column = self._columns[k]
+            series = frame[column.name]
+            is_category = column.kind == "category"
+            self._table[rows, k] = codes_of(series, self._codes[k]) if is_category else numbers_of(series)
         self._n_rows = rows.stop
+
+    def _check_kinds(self, frame: nw.DataFrame[Any]) -> None:
+        kinds = kinds_of(frame.select([column.name for column in self._columns]), self._what)
+        for column in self._columns:
+            kind = kinds[column.name]
+            if kind != column.kind and not frame[column.name].is_null().all():
+                raise ValueError(
+                    f"{self._what}: column {column.name!r} holds {KIND_NAMES[column.kind]} in the training "
+                    f"table, but {KIND_NAMES[kind]} here; convert it"
+                )
 
     def finish(self) -> tuple[Table, FrameSchema]:
         """Return the table, whose codes are in the order of the categories, and what its columns are."""
@@ -218,11 +239,11 @@ class TableBuilder:
         if self._known is not None:
             return table, self._known
         described = []
-        for k, (name, kind) in enumerate(self._columns):
+        for k, column in enumerate(self._columns):
             categories = sorted(self._codes[k])
-            described.append(FrameColumn(name, kind, tuple(categories)))
+            described.append(replace(column, categories=tuple(categories)))
             first_seen = [int(self._codes[k][label]) for label in categories]
-            if kind == "category" and first_seen != list(range(len(categories))):
+            if first_seen != list(range(len(categories))):
                 code = np.empty(len(categories) + 1)
                 code[first_seen] = np.arange(len(categories))
                 code[-1] = np.nan  # missing values come last
@@ -258,13 +279,18 @@ def as_frame(X: Any, what: str = "X") -> tuple[nw.DataFrame[Any], bool] | None:
     return frame, is_named
 
 
+def columns_of(frame: nw.DataFrame[Any], what: str = "X") -> list[FrameColumn]:
+    """Return what the columns of a dataframe hold; categories are not looked at."""
+    return [FrameColumn(name, kind) for name, kind in kinds_of(frame, what).items()]
+
+
 def encode_frame(frame: nw.DataFrame[Any], is_named: bool, what: str = "X") -> tuple[Table, FrameSchema]:
     """Turn a dataframe to train on into a table of numbers, without a copy where it is one already."""
-    columns = [(name, kind_of(frame[name], what)) for name in frame.columns]
+    columns = columns_of(frame, what)
     at_once = _without_copy(frame)
     if at_once is not None:
-        return at_once, FrameSchema(tuple(FrameColumn(*column) for column in columns), is_named)
-    builder = TableBuilder(columns, len(frame), _dtype(frame), is_named)
+        return at_once, FrameSchema(tuple(columns), is_named)
+    builder = TableBuilder(columns, len(frame), float_type(frame), is_named)
     builder.add(frame)
     return builder.finish()
 
@@ -276,75 +302,7 @@ def as_values(values: Any) -> Any:
         return values
     if isinstance(series.dtype, nw.Categorical | nw.Enum) and not series.is_null().any():
         return np.array(series.to_list())
-    return series.to_numpy()
-
-
-def _check_kind(column: FrameColumn, kind: Kind, what: str) -> None:
-    if kind != column.kind:
-        raise ValueError(
-            f"{what}: column {column.name!r} holds {_KINDS[column.kind]} in the training table, but "
-            f"{_KINDS[kind]} here; convert it"
-        )
-
-
-_KINDS = {"number": "numbers", "time": "times", "category": "categories"}
-
-
-def kind_of(series: nw.Series[Any], what: str = "X") -> Kind:
-    """Return what a column holds."""
-    dtype = series.dtype
-    if dtype.is_numeric() or isinstance(dtype, nw.Boolean):
-        return "number"
-    if dtype.is_temporal():
-        return "time"
-    if isinstance(dtype, nw.String | nw.Categorical | nw.Enum):
-        return "category"
-    if isinstance(dtype, nw.Object):
-        types = {type(value) for value in series.drop_nulls().to_list()}
-        if all(issubclass(one, numbers.Number) for one in types):  # booleans and decimals are numbers too
-            return "number"
-        if all(issubclass(one, str) for one in types):
-            return "category"
-        if all(issubclass(one, _TIMES) for one in types):
-            return "time"
-        raise TypeError(
-            f"{what}: column {series.name!r} holds objects of type {', '.join(sorted(map(_name, types)))}; "
-            "make it numbers, times or text, or leave it out"
-        )
-    if series.is_null().all():
-        return "number"
-    raise TypeError(
-        f"{what}: column {series.name!r} has type {dtype}; make it numbers, times or text, or leave it out"
-    )
-
-
-def numbers_of(series: nw.Series[Any]) -> F64:
-    """Values of a column of numbers or times, NaN where they are missing."""
-    dtype = series.dtype
-    if isinstance(dtype, nw.Object | nw.Time | nw.Decimal):
-        # One by one: a library's own cast of decimals may be off by a bit.
-        return np.array([_number(value) for value in series.to_list()], dtype=np.float64)
-    if isinstance(dtype, nw.Date):
-        series = series.cast(nw.Datetime("us"))
-    if isinstance(dtype, nw.Date | nw.Datetime):
-        return _floats(series.dt.timestamp("us")) / _MICROSECONDS
-    if isinstance(dtype, nw.Duration):
-        return _floats(series.dt.total_microseconds()) / _MICROSECONDS
-    if dtype.is_numeric() or isinstance(dtype, nw.Boolean):
-        return _floats(series)
-    return np.full(len(series), np.nan)  # a column without a single value
-
-
-def codes_of(series: nw.Series[Any], codes: dict[str, float]) -> F64:
-    """Return the codes of a column of categories."""
-    if not isinstance(series.dtype, nw.String | nw.Object):
-        series = series.cast(nw.String)
-    # Sorted, so that codes do not depend on the library.
-    labels = sorted(series.drop_nulls().unique().to_list())
-    if not labels:
-        return np.full(len(series), np.nan)
-    found = series.replace_strict(labels, [codes[label] for label in labels], return_dtype=nw.Float64)
-    return np.asarray(found.to_numpy(), dtype=np.float64)
+    return numbers_of(series) if isinstance(series.dtype, nw.Decimal) else series.to_numpy()
 
 
 def listed(names: Sequence[Any]) -> str:
@@ -352,43 +310,9 @@ def listed(names: Sequence[Any]) -> str:
     return ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
 
 
-_TIMES = (datetime.date, datetime.time, datetime.timedelta)
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, Decimal | numbers.Number):
-        return float(value)  # type: ignore[arg-type]
-    if isinstance(value, datetime.timedelta):
-        return value.total_seconds()
-    if isinstance(value, datetime.datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)).timestamp()
-    if isinstance(value, datetime.date):
-        return float((value - datetime.date(1970, 1, 1)).days * 86_400)
-    if isinstance(value, datetime.time):
-        return value.hour * 3600.0 + value.minute * 60.0 + value.second + value.microsecond / _MICROSECONDS
-    return float("nan")
-
-
-def _is_missing(value: Any) -> bool:
-    # NaN differs from itself, and pandas' NA is neither.
-    return value is None or not bool(np.asarray(value == value, dtype=object).item() is True)
-
-
-def _floats(series: nw.Series[Any]) -> F64:
-    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-
-
-def _is_plain(dtype: nw.dtypes.DType) -> bool:
-    """Whether values of a type are numbers as they are."""
-    return dtype.is_numeric() and not isinstance(dtype, nw.Decimal)
-
-
-_HALF = (nw.Float32, nw.Int8, nw.Int16, nw.UInt8, nw.UInt16, nw.Boolean)
-"""Types whose values all are floats of 32 bits."""
-
-
-def _dtype(frame: nw.DataFrame[Any]) -> Any:
-    return np.float32 if all(isinstance(one, _HALF) for one in frame.schema.values()) else np.float64
+def repeated(names: Sequence[str]) -> list[str]:
+    """Return the names that occur more than once."""
+    return [name for name, count in Counter(names).items() if count > 1]
 
 
 def _without_copy(frame: nw.DataFrame[Any]) -> Table | None:
@@ -401,7 +325,3 @@ def _without_copy(frame: nw.DataFrame[Any]) -> Table | None:
         return None
     table: Table = native.to_numpy()
     return table
-
-
-def _name(kind: type) -> str:
-    return kind.__name__

@@ -421,16 +421,16 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             In the order of the training table; see ``set_output`` for dataframes.
         """
         check_is_fitted(self, "trees_")
-        chosen = selected_of(X, self.get_feature_names_out()) if hasattr(self, "feature_names_in_") else None
-        if chosen is None:
+        if not hasattr(self, "feature_names_in_"):
             return super().transform(X)
-        wanted = _get_output_config("transform", self)["dense"]
-        return chosen if wanted == type(chosen).__module__.partition(".")[0] else np.asarray(chosen)
+        library = _get_output_config("transform", self)["dense"]
+        chosen = selected_of(X, self.get_feature_names_out(), library)
+        return super().transform(X) if chosen is None else chosen
 
     def _compact_parts(self) -> tuple[Forest, int | None, I64, FrameSchema | None]:
         check_is_fitted(self, "trees_")
         features = self.selected_features_
-        schema = None if self._schema is None else self._schema.at(features.tolist())
+        schema = None if self._schema is None else self._schema.at(features.tolist()).by_place()
         return self._forest.over(features), self.n_jobs, features.copy(), schema
 
     def save_model(self, path: str | PathLike[str]) -> None:

@@ -70,6 +70,7 @@ class _CompactModel:
         if schema is not None:
             found = as_frame(X)
             if found is not None:
+                schema.check_width(found[0])
                 return schema.table(found[0])
             if schema.is_named and hasattr(X, "keys"):
                 return schema.row(X)

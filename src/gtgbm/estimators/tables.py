@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d, validate_data
 
 from gtgbm.arrays import I64
+from gtgbm.data.frame_values import UNSEEN
 from gtgbm.data.frames import EncodedFrame, FrameSchema, as_frame, as_values, encode_frame, listed
 from gtgbm.data.input import AnyTable, as_table
 
@@ -40,6 +41,8 @@ def read_training(estimator: Any, X: Any, y: Any, *, anew: bool, y_numeric: bool
     assert_all_finite(y, input_name="y")
     table = read_table(estimator, X, anew=anew)
     check_consistent_length(table, y)
+    if not anew:
+        _refuse_unseen(estimator._schema, table)
     return table, y
 
 
@@ -59,6 +62,7 @@ def read_table(estimator: Any, X: Any, *, anew: bool, what: str = "X") -> Any:
     if not anew:
         if estimator._schema is None:
             return validate_data(estimator, X, **INPUT, reset=False)
+        estimator._schema.check_width(frame, what)
         return estimator._schema.table(frame, what)
     table, schema = encode_frame(frame, is_named, what)
     if table.shape[0] < 2:
@@ -90,23 +94,52 @@ def read_columns(estimator: Any, X: Any, columns: I64) -> tuple[AnyTable, I64]:
     Of a dataframe only those columns need be there.
     """
     schema: FrameSchema | None = estimator._schema
-    found = None if schema is None or isinstance(X, np.ndarray) else as_frame(X)
-    if schema is None or found is None or not schema.is_named:
+    is_frame = not isinstance(X, np.ndarray | EncodedFrame)
+    found = as_frame(X) if schema is not None and is_frame else None
+    if schema is None or found is None:
         table = read_table(estimator, X, anew=False)
         return (as_table(table) if isinstance(table, np.ndarray) else table), columns
+    schema.check_width(found[0])
     table = schema.at(columns.tolist()).table(found[0])
     return as_table(table), np.arange(columns.shape[0])
 
 
-def selected_of(X: Any, names: NDArray[Any]) -> Any:
-    """Take columns of a dataframe by name; None if X is no dataframe with names."""
+def selected_of(X: Any, names: NDArray[Any], library: str) -> Any:
+    """Take columns of a dataframe by name; None if X is no dataframe with names.
+
+    Parameters
+    ----------
+    library : {"default", "pandas", "polars"}
+        What to return; "default": an array.
+    """
     found = as_frame(X)
     if found is None or not found[1]:
         return None
-    absent = [name for name in names if name not in set(found[0].columns)]
+    frame, present = found[0], set(found[0].columns)
+    absent = [name for name in names if name not in present]
     if absent:
         raise ValueError(f"X has no columns {listed(absent)}, which were selected")
-    return found[0].select(names.tolist()).to_native()
+    if not names.shape[0]:  # a dataframe without columns would have no rows either
+        return np.empty((len(frame), 0))
+    chosen = frame.select(names.tolist())
+    if library == "pandas":
+        return chosen.to_pandas()
+    if library == "polars":
+        return chosen.to_polars()
+    columns = [chosen[name].to_numpy() for name in chosen.columns]
+    dtypes = {column.dtype for column in columns}
+    is_numeric = all(dtype.kind in "fiub" for dtype in dtypes)
+    return np.column_stack(columns if is_numeric else [column.astype(object) for column in columns])
+
+
+def _refuse_unseen(schema: FrameSchema, table: Any) -> None:
+    """Refuse categories that a fit to go on with does not know."""
+    for k in schema.categorical:
+        if (table[:, k] == UNSEEN).any():
+            raise ValueError(
+                f"warm_start=True: column {schema.columns[k].name!r} has categories that the last fit did "
+                "not see; fit anew"
+            )
 
 
 def _refuse_array(estimator: Any, what: str) -> None:

@@ -44,7 +44,8 @@ def task_rows(y: Any, task: Any, n_rows: int, y_name: str, task_name: str) -> Ta
             raise ValueError(
                 f"{task_name} is missing: give the task of each row, or targets of shape (rows, tasks)"
             )
-        names = list(getattr(y, "columns", range(targets.shape[1])))
+        # An Arrow table has its columns themselves under this name.
+        names = list(getattr(y, "column_names", getattr(y, "columns", range(targets.shape[1]))))
         if not names:
             raise ValueError(f"{y_name} has no columns: give one per task")
         if len(set(names)) < len(names):

@@ -123,6 +123,7 @@ class Quantile(LossFunction):
 
     def __post_init__(self) -> None:
         _require(0.0 < self.share < 1.0, f"Quantile(share={self.share!r}): give a share in (0, 1)")
+        object.__setattr__(self, "share", float(self.share))  # numpy's numbers too
 
     @property
     def leaf(self) -> LeafRule:

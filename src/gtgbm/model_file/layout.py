@@ -17,6 +17,10 @@ MAX_FEATURES = 1 << 24
 """A hostile file could ask for any number of columns, and so for any amount of memory."""
 
 
+MAX_UNNAMED = 1 << 20
+"""The same, where each column takes more than a number."""
+
+
 class ModelFileError(ValueError):
     """A file that is no model, or not a whole one."""
 

@@ -30,7 +30,8 @@ def as_plain(name: str, value: Any) -> Any:
     if isinstance(value, float) and np.isfinite(value):
         return value
     if isinstance(value, list | tuple | np.ndarray):
-        return [as_plain(name, one) for one in value]
+        plain = [as_plain(name, one) for one in value]
+        return [one for one in plain if one is not None] if name in _FORGOTTEN else plain
     if isinstance(value, dict):
         return {"pairs": [[as_plain(name, key), as_plain(name, one)] for key, one in value.items()]}
     if type(value) in _LOSSES.values():
@@ -51,12 +52,16 @@ def from_plain(name: str, value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if set(value) == {"pairs"} and isinstance(value["pairs"], list):
-        if not all(isinstance(pair, list) and len(pair) == 2 for pair in value["pairs"]):
+        if not all(isinstance(pair, list) and len(pair) == 2 and _is_key(pair[0]) for pair in value["pairs"]):
             raise ModelFileError(f"parameters.{name} holds something else than pairs")
         return dict(value["pairs"])
-    if set(value) == {"loss", "settings"} and value["loss"] in _LOSSES:
+    if set(value) == {"loss", "settings"} and isinstance(value["loss"], str) and value["loss"] in _LOSSES:
         try:
             return _LOSSES[value["loss"]](**value["settings"])
         except (TypeError, ValueError) as error:
             raise ModelFileError(f"parameters.{name}: {error}") from error
     raise ModelFileError(f"parameters.{name} is neither a plain value, nor pairs, nor a loss of gtgbm")
+
+
+def _is_key(value: Any) -> bool:
+    return isinstance(value, bool | int | float | str)

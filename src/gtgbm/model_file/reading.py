@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 
 from gtgbm import estimators
 from gtgbm.boosting import HistoryEntry, Model
-from gtgbm.data.frames import FrameColumn, FrameSchema, Kind
+from gtgbm.data.frame_values import Kind
+from gtgbm.data.frames import FrameColumn, FrameSchema
 from gtgbm.estimators.tables import keep_schema
 from gtgbm.losses.base import Loss
 from gtgbm.model_file.layout import (
     FORMAT_VERSION,
+    MAX_FEATURES,
+    MAX_UNNAMED,
     BoughtLayout,
     ClassesLayout,
     Header,
@@ -60,9 +63,9 @@ def load_model(path: str | PathLike[str]) -> Any:
     """
     content = Path(path).read_bytes()
     try:
-        layout = _decode(content)
-        return _estimator(layout)
-    except ModelFileError as error:
+        return _estimator(_decode(content))
+    # What the decoder, the arrays, the loss and the forest refuse; and parameters nested too deep.
+    except (ValueError, TypeError, OverflowError, AttributeError, RecursionError) as error:
         raise ModelFileError(f"{Path(path)} is not a sound gtgbm model: {error}") from error
 
 
@@ -74,7 +77,7 @@ def _decode(content: bytes) -> ModelLayout:
                 f"its format is {header.version}, this gtgbm reads up to {FORMAT_VERSION}: upgrade gtgbm"
             )
         return msgspec.json.decode(content, type=ModelLayout)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.MsgspecError as error:
         raise ModelFileError(str(error)) from error
 
 
@@ -84,27 +87,25 @@ def _estimator(layout: ModelLayout) -> Any:
         layout.feature_names is None or len(layout.feature_names) == layout.n_features,
         f"it has {layout.n_features} features, but another number of names",
     )
+    # Columns of a dataframe cost memory each, and so do those of tasks: the file must be as long.
+    most = MAX_FEATURES if layout.kinds is None and layout.tasks is None else MAX_UNNAMED
+    is_short = layout.feature_names is not None or layout.n_features <= most
+    _check(is_short, f"more than {most} columns have no names")
     schema = _schema(layout, _labels(layout))
     estimator.n_features_in_ = layout.n_features
     if schema is not None:
         keep_schema(estimator, schema)
     elif layout.feature_names is not None:
-        raise ModelFileError("it has names of features, but no kinds")
-    try:
-        if layout.classes is not None:
-            estimator.classes_ = _classes(layout.classes)
-        loss = estimator._make_loss()
-        if hasattr(estimator, "_keep_tasks"):
-            _restore_tasks(estimator, layout, schema, loss)
-        else:
-            _check(layout.tasks is None and len(layout.parts) == 1, "it has tasks, but its model has none")
-            estimator._keep(_model(layout.parts[0], schema, layout.n_features, loss), loss, layout.n_features)
-            estimator.search_ = _search(layout.parts[0])
-    except ModelFileError:
-        raise
-    # What the arrays, the loss and the forest refuse.
-    except (ValueError, TypeError, OverflowError, AttributeError) as error:
-        raise ModelFileError(str(error)) from error
+        estimator.feature_names_in_ = np.array(layout.feature_names, dtype=object)
+    if layout.classes is not None:
+        estimator.classes_ = _classes(layout.classes)
+    loss = estimator._make_loss()
+    if hasattr(estimator, "_keep_tasks"):
+        _restore_tasks(estimator, layout, schema, loss)
+    else:
+        _check(layout.tasks is None and len(layout.parts) == 1, "it has tasks, but its model has none")
+        estimator._keep(_model(layout.parts[0], schema, layout.n_features, loss), loss, layout.n_features)
+        estimator.search_ = _search(layout.parts[0])
     estimator.timings_ = layout.timings
     estimator._about = layout.about
     return estimator
@@ -122,7 +123,10 @@ def _restore_tasks(estimator: Any, layout: ModelLayout, schema: FrameSchema | No
         _check(len(layout.parts) == 1, "its method is for one part")
     else:
         _check([part.task for part in layout.parts] == tasks.names, "its parts and tasks do not match")
-    fitted = [Fitted(_model(part, schema, n_columns, loss), _search(part), {}) for part in layout.parts]
+    fitted = [
+        Fitted(_model(part, schema, n_columns, loss, layout.n_features), _search(part), {})
+        for part in layout.parts
+    ]
     owned = [
         (one.feature, None if one.category is msgspec.UNSET else _code(schema, one.feature, one.category))
         for one in tasks.owned
@@ -157,14 +161,20 @@ def _labels(layout: ModelLayout) -> dict[int, set[str]]:
                 n = min(len(tree.feature), len(tree.threshold))
                 _check(node < n, "a tree has a category beyond its end")
                 label = tree.threshold[node]
-                if isinstance(label, str):
+                if isinstance(label, str) and not _is_infinite(layout, tree.feature[node], label):
                     found.setdefault(tree.feature[node], set()).add(label)
     owned = [] if layout.tasks is None else layout.tasks.owned
     bought: list[BoughtLayout | OwnedLayout] = [entry for part in layout.parts for entry in part.history]
     for entry in [*bought, *owned]:
-        if isinstance(entry.category, str):
+        if isinstance(entry.category, str) and not _is_infinite(layout, entry.feature, entry.category):
             found.setdefault(entry.feature, set()).add(entry.category)
     return found
+
+
+def _is_infinite(layout: ModelLayout, feature: int, label: str) -> bool:
+    """Whether a label is a number in a column of numbers that are categories."""
+    is_text = layout.kinds is not None and layout.kinds.get(str(feature)) == "category"
+    return not is_text and label in ("inf", "-inf")
 
 
 def _schema(layout: ModelLayout, labels: dict[int, set[str]]) -> FrameSchema | None:
@@ -190,13 +200,26 @@ def _classes(layout: ClassesLayout) -> NDArray[Any]:
     return np.array(labels, dtype=dtype)
 
 
-def _model(part: PartLayout, schema: FrameSchema | None, n_features: int, loss: Loss) -> Model:
+def _model(
+    part: PartLayout, schema: FrameSchema | None, n_features: int, loss: Loss, n_own: int | None = None
+) -> Model:
+    n_own = n_features if n_own is None else n_own
     start = _array(part.start, np.float64)
     _check(start.shape[0] == loss.n_scores, "its start has another number of scores than its loss")
     _check(len(part.trees) % start.shape[0] == 0, "its trees and scores do not match")
+    n_rounds = len(part.trees) // start.shape[0]
+    followed = [part.training_loss, *(values for one in part.evaluations for values in one.values())]
+    is_followed = all(len(values) >= n_rounds for values in followed)
+    _check(is_followed, "its results are of fewer rounds than its trees")
+    _check(all(entry.tree < n_rounds for entry in part.history), "its history goes on after its last round")
+    trees = [_tree(tree, schema, n_features) for tree in part.trees]
+    # Of a model of all tasks in one the task itself is no feature.
+    bought = {entry.feature for entry in part.history} | {n_own}
+    used = np.unique(np.concatenate([tree.feature for tree in trees])) if trees else np.empty(0)
+    _check(set(used.tolist()) <= bought | {-1}, "its trees use features that its history lacks")
     return Model(
         start,
-        [_tree(tree, schema, n_features) for tree in part.trees],
+        trees,
         [tree.output for tree in part.trees],
         [_entry(entry, schema, n_features) for entry in part.history],
         [_float(value) for value in part.training_loss],
@@ -245,15 +268,16 @@ def _entry(layout: BoughtLayout, schema: FrameSchema | None, n_features: int) ->
 def _code(schema: FrameSchema | None, feature: int, label: float | str | None) -> float:
     if label is None:
         return float("nan")
-    if isinstance(label, str):
-        _check(schema is not None and 0 <= feature < len(schema.columns), "a category has no column")
-        assert schema is not None
-        return schema.code(feature, label)
     is_coded = (
         schema is not None
         and 0 <= feature < len(schema.columns)
         and schema.columns[feature].kind == "category"
     )
+    if isinstance(label, str) and is_coded:
+        assert schema is not None
+        return schema.code(feature, label)
+    if isinstance(label, str):
+        return _number(label)
     _check(not is_coded, f"a tree asks for the number {label} in a column of text")
     return float(label)
 

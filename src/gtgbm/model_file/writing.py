@@ -136,8 +136,7 @@ def _tree(tree: Tree, output: int, schema: FrameSchema | None) -> TreeLayout:
         tree.feature.tolist(), tree.threshold.tolist(), tree.is_category.tolist(), strict=True
     ):
         if is_category:
-            label = value if schema is None else schema.label(feature, value)
-            threshold.append(None if label != label else label)
+            threshold.append(_label(value if schema is None else schema.label(feature, value)))
         else:
             threshold.append(value if np.isfinite(value) else str(value))
     return TreeLayout(
@@ -165,7 +164,14 @@ def _bought(entry: HistoryEntry) -> BoughtLayout:
 
 
 def _category(category: Any) -> Any:
-    return msgspec.UNSET if category is None else None if category != category else category
+    return msgspec.UNSET if category is None else _label(category)
+
+
+def _label(category: Any) -> Any:
+    """None stands for missing values; JSON has no infinite numbers."""
+    if isinstance(category, str) or np.isfinite(category):
+        return category
+    return None if np.isnan(category) else str(category)
 
 
 def _classes(classes: Any) -> ClassesLayout | None:

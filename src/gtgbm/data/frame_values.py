@@ -1,0 +1,148 @@
+"""Values of dataframe columns as numbers, of any library and kind."""
+
+from __future__ import annotations
+
+import datetime
+import numbers
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+
+from gtgbm.arrays import F64
+
+Kind = Literal["number", "time", "category"]
+
+KIND_NAMES: dict[Kind, str] = {"number": "numbers", "time": "times", "category": "categories"}
+UNSEEN = -1.0
+"""Code of a category that training did not see: it goes where rare ones go."""
+
+_MICROSECOND = datetime.timedelta(microseconds=1)
+_MICROSECONDS = 1e6
+_EPOCH = datetime.datetime(1970, 1, 1)
+_TIMES = (datetime.date, datetime.time, datetime.timedelta)
+_HALF = (nw.Float32, nw.Int8, nw.Int16, nw.UInt8, nw.UInt16, nw.Boolean)
+"""Types whose values all are floats of 32 bits."""
+
+
+def kinds_of(frame: nw.DataFrame[Any], what: str = "X") -> dict[str, Kind]:
+    """Return what each column holds, by name."""
+    found = {}
+    for name, dtype in frame.schema.items():
+        kind = _kind_of_type(dtype)
+        found[name] = kind if kind is not None else _kind_of_values(frame[name], what)
+    return found
+
+
+def _kind_of_type(dtype: nw.dtypes.DType) -> Kind | None:
+    if dtype.is_numeric() or isinstance(dtype, nw.Boolean):
+        return "number"
+    if dtype.is_temporal():
+        return "time"
+    return "category" if isinstance(dtype, nw.String | nw.Categorical | nw.Enum) else None
+
+
+def _kind_of_values(series: nw.Series[Any], what: str) -> Kind:
+    remedy = "make it numbers, times or text, or leave it out"
+    if not isinstance(series.dtype, nw.Object):
+        if series.is_null().all():
+            return "number"
+        native = getattr(series.to_native(), "dtype", None) or getattr(series.to_native(), "type", "")
+        raise TypeError(f"{what}: column {series.name!r} has type {native or series.dtype}; {remedy}")
+    types = {type(value) for value in series.drop_nulls().to_list()}
+    if all(issubclass(one, numbers.Number | np.bool_) for one in types):  # decimals are numbers too
+        return "number"
+    if all(issubclass(one, str) for one in types):
+        return "category"
+    if all(issubclass(one, _TIMES) for one in types):
+        return "time"
+    listed = ", ".join(sorted(one.__name__ for one in types))
+    raise TypeError(f"{what}: column {series.name!r} holds objects of type {listed}; {remedy}")
+
+
+def is_plain(dtype: nw.dtypes.DType) -> bool:
+    """Whether values of a type are numbers as they are."""
+    return dtype.is_numeric() and not isinstance(dtype, nw.Decimal)
+
+
+def float_type(frame: nw.DataFrame[Any]) -> Any:
+    """Return the smaller type of floats that has all values of a dataframe."""
+    return np.float32 if all(isinstance(one, _HALF) for one in frame.schema.values()) else np.float64
+
+
+def numbers_of(series: nw.Series[Any]) -> F64:
+    """Values of a column of numbers or times, NaN where they are missing."""
+    dtype = series.dtype
+    if isinstance(dtype, nw.Object | nw.Time | nw.Decimal):
+        # One by one: a library's own cast of decimals may be off by a bit.
+        return np.array([number_of(value, series.name) for value in series.to_list()], dtype=np.float64)
+    if isinstance(dtype, nw.Date):
+        series = series.cast(nw.Datetime("us"))
+    if isinstance(dtype, nw.Date | nw.Datetime):
+        return _floats(series.dt.timestamp("us")) / _MICROSECONDS
+    if isinstance(dtype, nw.Duration):
+        values = series.to_numpy()
+        if values.dtype.kind == "m":  # whole numbers: on the way through floats some would be off by one
+            whole = values.astype("timedelta64[us]").astype(np.int64)
+            return np.where(np.isnat(values), np.nan, whole / _MICROSECONDS)
+        return _floats(series.dt.total_microseconds()) / _MICROSECONDS
+    if dtype.is_numeric() or isinstance(dtype, nw.Boolean):
+        return _floats(series)
+    return np.full(len(series), np.nan)  # a column without a single value
+
+
+def codes_of(series: nw.Series[Any], codes: dict[str, float]) -> F64:
+    """Return the codes of a column of categories; NaN where they are missing."""
+    if not isinstance(series.dtype, nw.Object):
+        series = series.cast(nw.String)  # also one type of text for all of Arrow's
+    # Sorted, so that codes do not depend on the library.
+    labels = sorted(series.drop_nulls().unique().to_list())
+    if not labels:
+        return np.full(len(series), np.nan)
+    found = series.replace_strict(labels, [codes[label] for label in labels], return_dtype=nw.Float64)
+    return np.asarray(found.to_numpy(), dtype=np.float64)
+
+
+def number_of(value: Any, name: str) -> float:
+    """Return a single value of a column of numbers or times; NaN for what is missing."""
+    value = plain(value)
+    if is_missing(value):
+        return float("nan")
+    if isinstance(value, numbers.Number):
+        return float(value)  # type: ignore[arg-type]
+    if isinstance(value, datetime.timedelta):
+        return (value // _MICROSECOND) / _MICROSECONDS
+    if isinstance(value, datetime.datetime):
+        moment = value.astimezone(datetime.timezone.utc).replace(tzinfo=None) if value.tzinfo else value
+        return ((moment - _EPOCH) // _MICROSECOND) / _MICROSECONDS
+    if isinstance(value, datetime.date):
+        return float((value - _EPOCH.date()).days * 86_400)
+    if isinstance(value, datetime.time):
+        return value.hour * 3600.0 + value.minute * 60.0 + value.second + value.microsecond / _MICROSECONDS
+    raise TypeError(f"X: {name!r} is {value!r}, which is neither a number nor a time: convert it")
+
+
+def category_of(value: Any, categories: dict[str, float]) -> float:
+    """Return the code of a single value of a column of categories; NaN for what is missing."""
+    value = plain(value)
+    return float("nan") if is_missing(value) else categories[str(value)]
+
+
+def plain(value: Any) -> Any:
+    """Turn the scalars of numpy and Arrow into Python's."""
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        kind = "datetime64[us]" if isinstance(value, np.datetime64) else "timedelta64[us]"
+        return value.astype(kind).item()
+    if isinstance(value, np.generic):
+        return value.item()
+    return value.as_py() if hasattr(value, "as_py") else value
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, or pandas' NA or NaT."""
+    # NaN and NaT differ from themselves; comparing NA gives neither True nor False.
+    return value is None or (value == value) is not True
+
+
+def _floats(series: nw.Series[Any]) -> F64:
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
