@@ -1,0 +1,90 @@
+"""What every experiment is: how to run it, and what to make of its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from matplotlib.figure import Figure
+
+Results: TypeAlias = dict[str, Any]
+"""Plain JSON: dicts with keys of str, lists, str, numbers, bool, None."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """How an experiment is to be run.
+
+    Attributes
+    ----------
+    quick : bool
+        Small and few: shows that everything runs and that the claims hold roughly.
+    data_dir : Path or None
+        Folder of stored data sets; those it lacks are replaced by generated ones.
+    real_dir : Path or None
+        Folder of the real Gisette, Epsilon and Flight, downloaded if need be; None: stand-ins are used.
+    threads : int
+        Of every method.
+    """
+
+    quick: bool = False
+    data_dir: Path | None = None
+    real_dir: Path | None = None
+    threads: int = 2
+
+    def choose(self, quick: Any, full: Any) -> Any:
+        """Return the first in a quick run, else the second."""
+        return quick if self.quick else full
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something the results say or deny.
+
+    Attributes
+    ----------
+    text : str
+    holds : bool
+    numbers : str
+        What was measured.
+    required : bool
+        Whether the tests ask for it; others are the paper's, and are only reported.
+    """
+
+    text: str
+    holds: bool
+    numbers: str
+    required: bool = False
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure of the paper.
+
+    Attributes
+    ----------
+    name : str
+        On the command line and in file names.
+    title : str
+    reproduces : str
+        Where it is in the paper.
+    how : str
+        What was done, and how it differs from the paper; Markdown.
+    run : callable
+        Measures everything.
+    tables : callable
+        Markdown, the paper's numbers beside ours.
+    figure : callable
+    claims : callable
+    """
+
+    name: str
+    title: str
+    reproduces: str
+    how: str
+    run: Callable[[Context], Results]
+    tables: Callable[[Results], str]
+    figure: Callable[[Results], Figure]
+    claims: Callable[[Results], list[Claim]]

@@ -1,0 +1,225 @@
+"""Table 3: features, RMSE and AUC of every method on the three public data sets."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from experiments.figures import panels, style
+from experiments.markdown import number, table
+from experiments.models import (
+    AGBM,
+    ALL_FEATURES,
+    CATBOOST,
+    CEGB,
+    GBFS,
+    GT_OURS,
+    GT_PAPER,
+    TOPK,
+    Fitted,
+    Settings,
+    fit_ours,
+    scores,
+    tune,
+)
+from experiments.paper import TABLE3, Row
+from experiments.peers import a_job, best_columns, catboost_select, fit_cegb, fitted, train
+from experiments.record import Claim, Context, Experiment, Results
+from experiments.tasks import Task, paper_tasks
+
+OURS = (GBFS, AGBM, GT_PAPER, GT_OURS)
+LIMITED = {method: f"{method}, at most A-GBM's features" for method in (GT_PAPER, GT_OURS)}
+METHODS = (TOPK, *OURS, *LIMITED.values(), ALL_FEATURES, CEGB, CATBOOST)
+PENALTIES = {
+    "Gisette": (0.01, 0.003, 0.001),
+    "Epsilon": (0.003, 0.001, 0.0004),
+    "Flight": (0.0008, 0.0004, 0.0002, 0.0001),
+}
+"""Tried for A-GBM, GT-GBM and CEGB; GBFS's are the same shares of the first root's squared error."""
+PAPERS_NAMES = {GT_PAPER: "GT-GBM", GT_OURS: "GT-GBM", ALL_FEATURES: "all features"}
+QUICK_PENALTIES = {
+    "Gisette": (0.01, 0.003, 0.001),
+    "Epsilon": (0.01, 0.003, 0.001),
+    "Flight": (0.002, 0.0005, 0.0002),
+}
+MAX_AUC_GAP, MAX_FEATURE_RATIO = 0.003, 1.1
+TRIED = (
+    "What was tried before: the generated tables of quick runs are the third set. On the first (1,500 × "
+    "500, and 2,000 × 300 with 300 relevant columns) a tuned run, stopped before its third table, had the "
+    "claim hold on both for both tests (s = 1 then); it was given up because 300 to 400 rows to tune on "
+    "make the penalty a matter of chance, and at one fixed penalty the paper's test with s = 10 was 1.5 "
+    "AUC points behind. The second (3,000 × 400, and 4,000 × 300 with 20 relevant) was run at two fixed "
+    "penalties only: there GT-GBM was 0.4 to 6.7 points behind A-GBM, with both tests. On the third, "
+    "tuned, our defaults hold on the demo and Epsilon-like tables, and the paper's test with s = 3 is 0.4 "
+    "and 0.8 points behind. So the quick claim guards our defaults against regressions on tables with "
+    "clear signals; it is no evidence for the claim, which is what the full run is for. The paper's test "
+    "was tried with s = 1, 3, 10 and 30: larger s mostly came closer to A-GBM, at several times the cost; "
+    "s = 3 is kept because Figure 1 has it, not for its score. In a trial with 16,000 Epsilon-shaped "
+    "training rows A-GBM's best by validation had test AUC 0.8344 with 134 features, the paper's test "
+    "with s = 1 0.8272 with 253, our defaults 0.8249 with 126: the claim held for neither. The rows with "
+    "at most A-GBM's features were added after a quick run in which our defaults, as tuned, had the "
+    "higher AUC on the table of categories but 14 features against 10: tuning does not look at the number "
+    "of features, so tuned models need not be of one size. The tests ask for the claim only of our "
+    "defaults with that limit. Full runs have 10,000 Epsilon-shaped rows to save time."
+)
+
+
+def run(context: Context) -> Results:
+    """Tune, fit and test every method on every data set."""
+    settings = Settings(context.choose(30, 100), context.choose(1, context.threads))
+    found: dict[str, Any] = {}
+    for task in paper_tasks(context):
+        penalties = (QUICK_PENALTIES if context.quick else PENALTIES)[task.paper]
+        found[task.paper] = measure(task, settings, penalties)
+    return {"n_trees": settings.n_trees, "seed": settings.seed, "tasks": found}
+
+
+def measure(task: Task, settings: Settings, penalties: tuple[float, ...]) -> dict[str, Any]:
+    """Run all methods on one data set."""
+    data = task.data
+    lines: dict[str, dict[str, Any]] = {}
+    tried: dict[str, list[Any]] = {}
+    n_leaves = 31
+    # GBFS's penalty is in units of squared error, whatever the number of rows; from 0 the first root has
+    # the labels' own.
+    error_at_root = data.n_rows * float(data.y_train.var())
+    for method in OURS:
+        unit = error_at_root if method == GBFS else 1.0
+        fit = partial(_fit, method, settings)
+        best, tried[method] = tune(fit, task, [unit * penalty for penalty in penalties])
+        model = fit(task, best)
+        n_leaves = model.n_leaves if method == GT_PAPER else n_leaves
+        lines[method] = {"penalty": best} | scores(model, data)
+        print(f"table3: {task.paper}: {method}: {lines[method]}", flush=True)
+    for method, name in LIMITED.items():
+        penalty, limit = lines[method]["penalty"], lines[AGBM]["features"]
+        model = fit_ours(method, task, settings, penalty, n_features_to_select=limit)
+        lines[name] = {"penalty": penalty} | scores(model, data)
+    wide = task.one_hot()
+    job = a_job(wide, settings, n_leaves)
+    full = train(job, wide.data)
+    lines[ALL_FEATURES] = {"penalty": None} | scores(fitted(full, None, n_leaves), wide.data)
+    k = max(lines[method]["features"] for method in (GBFS, AGBM, GT_PAPER))
+    columns = best_columns(full)[:k].tolist()
+    again = fitted(train(job, wide.data, columns), columns, n_leaves)
+    lines[TOPK] = {"penalty": None} | scores(again, wide.data)
+    cegb = partial(_cegb, settings, n_leaves)
+    best, tried[CEGB] = tune(cegb, wide, penalties)
+    lines[CEGB] = {"penalty": best} | scores(cegb(wide, best), wide.data)
+    selected = catboost_select(wide, settings, n_leaves, lines[GT_PAPER]["features"])
+    if selected is not None:
+        lines[CATBOOST] = {"penalty": None} | selected
+    print(f"table3: {task.paper}: done", flush=True)
+    shape = {"rows": wide.data.n_rows, "columns": wide.data.n_columns, "test_rows": len(data.y_test)}
+    return {"label": task.label, "is_real": task.is_real, "lines": lines, "tried": tried} | shape
+
+
+def _fit(method: str, settings: Settings, task: Task, penalty: float) -> Fitted:
+    return fit_ours(method, task, settings, penalty)
+
+
+def _cegb(settings: Settings, n_leaves: int, task: Task, penalty: float) -> Any:
+    return fit_cegb(task, settings, n_leaves, penalty)
+
+
+def tables(results: Results) -> str:
+    """One table per data set, the paper's numbers beside ours."""
+    parts = []
+    for paper, task in results["tasks"].items():
+        n, d, tested = (f"{task[key]:,}" for key in ("rows", "columns", "test_rows"))
+        rows = []
+        for method in METHODS:
+            line, theirs = task["lines"].get(method), TABLE3[paper].get(PAPERS_NAMES.get(method, method))
+            rows.append([method, *_cells(line), *_paper_cells(theirs)])
+        head = ["method", "features", "RMSE", "AUC %", "penalty"]
+        head += [f"paper on {paper}: {name}" for name in ("features", "RMSE", "AUC %")]
+        size = f"{n} training rows × {d} columns (categories one by one), {tested} test rows"
+        about = f"**{task['label']}**: {size}."
+        parts.append(f"{about}\n\n{table(head, rows)}")
+    return "\n\n".join(parts)
+
+
+def _cells(line: dict[str, Any] | None) -> list[object]:
+    if line is None:
+        return ["not installed", None, None, None]
+    penalty = None if line["penalty"] is None else f"{line['penalty']:.4g}"
+    return [line["features"], number(line["rmse"], 3), number(100 * line["auc"], 2), penalty]
+
+
+def _paper_cells(row: Row | None) -> list[object]:
+    if row is None:
+        return [None, None, None]
+    return [row.features, number(row.rmse, 3), number(row.auc, 2)]
+
+
+def figure(results: Results) -> Figure:
+    """AUC against number of features, a panel per data set."""
+    drawing, axes = panels(1, len(results["tasks"]))
+    looks = style(METHODS)
+    for one, (paper, task) in zip(axes[0], results["tasks"].items(), strict=True):
+        for method in METHODS:
+            if method in task["lines"]:
+                line = task["lines"][method]
+                one.plot(line["features"], 100 * line["auc"], linestyle="", label=method, **looks[method])
+        one.set(xscale="log", xlabel="features", title=paper if task["is_real"] else f"stand-in for {paper}")
+        one.grid(alpha=0.25)
+    axes[0, 0].set_ylabel("test AUC, %")
+    axes[0, -1].legend(fontsize=7)
+    return drawing
+
+
+def claims(results: Results) -> list[Claim]:
+    """Hold the results against the paper's claims on each data set."""
+    found = []
+    for task in results["tasks"].values():
+        lines, name = task["lines"], task["label"].split(":")[0]
+        exact = lines[AGBM]
+        for method in (GT_PAPER, GT_OURS):
+            for tested in (method, LIMITED[method]):
+                ours = lines[tested]
+                found.append(
+                    Claim(
+                        f"{name}: {tested} is within 0.3 AUC points of A-GBM with at most 1.1 × its features",
+                        ours["auc"] >= exact["auc"] - MAX_AUC_GAP
+                        and ours["features"] <= MAX_FEATURE_RATIO * exact["features"],
+                        f"{_short(ours)} against {_short(exact)}",
+                        required=tested == LIMITED[GT_OURS],
+                    )
+                )
+        for method in (GT_PAPER, GT_OURS):
+            found += [
+                Claim(
+                    f"{name}: {method} has at least the AUC of {peer}",
+                    lines[method]["auc"] >= lines[peer]["auc"],
+                    f"{_short(lines[method])} against {_short(lines[peer])}",
+                )
+                for peer in (TOPK, CEGB, CATBOOST)
+                if peer in lines
+            ]
+    return found
+
+
+def _short(line: dict[str, Any]) -> str:
+    return f"{100 * line['auc']:.2f} with {line['features']}"
+
+
+EXPERIMENT = Experiment(
+    name="table3",
+    title="Table 3: the public data sets",
+    reproduces="Table 3, and the appendix's table of models with all features",
+    how=(
+        "Penalties are the best on a random fifth of the training rows, whatever the number of features, "
+        "as in the paper; the model is then fitted to all training rows and tested once. ε = 0.1 and α as "
+        "in the paper's appendix; the paper does not tell the number of trees: 100. GBFS, A-GBM and the "
+        "paper's test minimise squared error from 0; our defaults are log loss and our own tests. K of "
+        "topK is the largest number of features of GBFS, A-GBM and GT-GBM. LightGBM's trees have as many "
+        "leaves as GT-GBM's. "
+        "LightGBM and CatBoost get one column per category; CatBoost chooses as many as GT-GBM. " + TRIED
+    ),
+    run=run,
+    tables=tables,
+    figure=figure,
+    claims=claims,
+)
