@@ -133,7 +133,7 @@ LAYERS: list[tuple[str, ...]] = [
 LAYER_OF = {module: number for number, layer in enumerate(LAYERS) for module in layer}
 
 ONLY_IN: dict[str, tuple[str, ...]] = {
-    "sklearn": ("estimators", "plots", "report", "cli", "demo", "demo_data"),
+    "sklearn": ("estimators", "model_file", "plots", "report", "cli", "demo", "demo_data"),
     "joblib": ("estimators",),
     "rich": ("progress", "cli"),
     "typer": ("cli",),

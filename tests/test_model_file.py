@@ -299,6 +299,8 @@ def test_unsound_files_are_refused(change: dict[str, Any], message: str, tmp_pat
         ({"tasks.names": ["a"]}, "parts and tasks do not match"),
         ({"tasks.owned": [{"feature": 7}]}, "features that it does not have"),
         ({"parameters.method": "single-task"}, "for one part"),
+        ({"classes": None}, "classes do not go with its model"),
+        ({"classes.labels": [0, 1, 2]}, "its tasks have 3 classes"),
     ],
 )
 def test_unsound_tasks_are_refused(change: dict[str, Any], message: str, tmp_path: Path) -> None:

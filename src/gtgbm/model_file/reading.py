@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 
 from gtgbm import estimators
 from gtgbm.boosting import HistoryEntry, Model
@@ -97,6 +98,7 @@ def _estimator(layout: ModelLayout) -> Any:
         keep_schema(estimator, schema)
     elif layout.feature_names is not None:
         estimator.feature_names_in_ = np.array(layout.feature_names, dtype=object)
+    _check((layout.classes is not None) == is_classifier(estimator), "its classes do not go with its model")
     if layout.classes is not None:
         estimator.classes_ = _classes(layout.classes)
     loss = estimator._make_loss()
@@ -117,6 +119,8 @@ def _restore_tasks(estimator: Any, layout: ModelLayout, schema: FrameSchema | No
     assert tasks is not None
     estimator._matrix_form, estimator._is_single = tasks.by_column, estimator.method == "single-task"
     _check(len(set(tasks.names)) == len(tasks.names), "it has several tasks of the same name")
+    n_classes = 2 if layout.classes is None else len(layout.classes.labels)
+    _check(n_classes == 2, f"its tasks have {n_classes} classes")
     # A model of all tasks in one knows the task from a column after the last.
     n_columns = layout.n_features + estimator._is_single
     if estimator._is_single:
