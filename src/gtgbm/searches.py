@@ -21,11 +21,6 @@ from gtgbm.timings import Timings
 class Search(Protocol):
     """Proposes splits on columns of numbers that are not owned yet."""
 
-    @property
-    def n_columns(self) -> int:
-        """Columns of the table; features beyond are categories, which are no search's business."""
-        ...
-
     def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
         """Prepare for a tree in which there will be a search."""
         ...
@@ -74,7 +69,6 @@ class ExhaustiveSearch:
     def __init__(
         self, columns: Columns, searched: I64, reducer: Reducer, timings: Timings, directions: U8
     ) -> None:
-        self.n_columns = columns.n_columns
         self._columns = columns
         self._timings = timings
         dense, use = searched, directions + np.uint8(NEW)
