@@ -91,7 +91,7 @@ def _lightgbm(kind: str, parameters: dict[str, Any]) -> Run:
     import lightgbm
 
     def run(train: Loaded) -> tuple[int, Callable[[Loaded], Any]]:
-        X, y = _table(train), _numbers(train.columns["target"])
+        X, y = train.table, _numbers(train.columns["target"])
         categorical = train.X.schema.categorical if isinstance(train.X, EncodedFrame) else []
         settings = {
             "objective": "binary" if kind == "classification" else "regression",
@@ -110,13 +110,9 @@ def _lightgbm(kind: str, parameters: dict[str, Any]) -> Run:
         gain = train_on(everything).feature_importance("gain")
         kept = np.argsort(-gain, kind="stable")[: most or X.shape[1]]
         booster = train_on(kept)
-        return len(kept), lambda test: booster.predict(_table(test)[:, kept])
+        return len(kept), lambda test: booster.predict(test.table[:, kept])
 
     return run
-
-
-def _table(loaded: Loaded) -> Any:
-    return loaded.X.table if isinstance(loaded.X, EncodedFrame) else loaded.X
 
 
 def _numbers(target: Any) -> Any:

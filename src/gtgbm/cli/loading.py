@@ -21,6 +21,7 @@ from gtgbm.data.frames import (
     as_frame,
     as_values,
     columns_of,
+    lacking,
     listed,
     repeated,
 )
@@ -50,6 +51,11 @@ class LibsvmColumns:
     first: int
     count: int
 
+    @classmethod
+    def of(cls, model: Any) -> LibsvmColumns:
+        """Return those of the file that a model was trained on."""
+        return cls(int(model._about.get("first_column", 1)), model.n_features_in_)
+
 
 @dataclass(frozen=True)
 class Loaded:
@@ -67,14 +73,19 @@ class Loaded:
     libsvm: LibsvmColumns | None = None
 
     @property
+    def table(self) -> Any:
+        """Return the numbers alone, an array or a CSR matrix."""
+        return self.X.table if isinstance(self.X, EncodedFrame) else self.X
+
+    @property
     def n_columns(self) -> int:
         """Columns of the table."""
-        return int((self.X.table if isinstance(self.X, EncodedFrame) else self.X).shape[1])
+        return int(self.table.shape[1])
 
     @property
     def n_rows(self) -> int:
         """Rows of the table."""
-        return int((self.X.table if isinstance(self.X, EncodedFrame) else self.X).shape[0])
+        return int(self.table.shape[0])
 
     def split(self, fraction: float, seed: int) -> tuple[Loaded, Loaded]:
         """Part the rows at random; the table is moved within its memory, and is no longer good for itself."""
@@ -173,7 +184,7 @@ def _load(
     else:
         names = [column.name for column in schema.columns]
         _check_names(path, file, names)
-        text = [column.name for column in schema.columns if column.kind == "category"]
+        text = schema.text_names
     if not names:
         raise UserError(f"{path} has no columns left to learn from")
     wanted = Wanted([*names, *roles.named().values()], text, list(roles.named().values()))
@@ -197,7 +208,7 @@ def _load(
                 builder = TableBuilder(described, most_rows, np.float64, is_named=True)
         builder.add(frame)
         for role, name in roles.named().items():
-            columns[role].append(_values(path, name, batch.column(name)))
+            columns[role].append(values_of(path, name, batch.column(name)))
     if builder is None:
         raise UserError(f"{path} has no rows")
     table, found_schema = builder.finish()
@@ -207,7 +218,7 @@ def _load(
     )
 
 
-def _values(path: Path, name: str, column: Any) -> NDArray[Any]:
+def values_of(path: Path, name: str, column: Any) -> NDArray[Any]:
     """Values of a column with a part of its own, none of which may be missing."""
     if column.null_count:
         raise UserError(f"{path}: column {name!r} has missing values; leave these rows out")
@@ -236,7 +247,6 @@ def _load_libsvm(path: Path, roles: Roles, named: Sequence[str], like: LibsvmCol
 
 
 def _check_names(path: Path, file: TableFile, names: Sequence[str]) -> None:
-    known = set(file.names)
-    absent = [name for name in names if name not in known]
+    absent = lacking(names, file.names)
     if absent:
         raise UserError(f"{path} has no columns {listed(absent)}; it has {listed(file.names)}")

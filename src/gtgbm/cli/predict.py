@@ -17,7 +17,7 @@ from rich.console import Console
 from gtgbm.cli.errors import UserError
 from gtgbm.cli.files import Wanted, open_table
 from gtgbm.cli.loading import LibsvmColumns, Roles, is_libsvm, load
-from gtgbm.data.frames import listed
+from gtgbm.data.frames import lacking, listed
 from gtgbm.files import check_writable, write_aside
 from gtgbm.model_file.reading import load_model
 
@@ -69,8 +69,7 @@ def _predicted(
 ) -> Iterator[list[list[Any]] | None]:
     """Yield predictions; None says that all before was wrong, and that it comes again."""
     if is_libsvm(path):
-        columns = LibsvmColumns(int(model._about.get("first_column", 1)), model.n_features_in_)
-        yield _rows(model, load(path, Roles(), console, libsvm=columns).X, None)
+        yield _rows(model, load(path, Roles(), console, libsvm=LibsvmColumns.of(model)).X, None)
         return
     file = open_table(path)
     names = _needed(model, path, file.names)
@@ -95,8 +94,8 @@ def _needed(model: Any, path: Path, present: list[str]) -> list[str]:
                 "not know by name: leave the others out"
             )
         return present
-    needed, known = [str(name) for name in names[np.sort(model.selected_features_)]], set(present)
-    absent = [name for name in needed if name not in known]
+    needed = [str(name) for name in names[np.sort(model.selected_features_)]]
+    absent = lacking(needed, present)
     if absent:
         raise UserError(f"{path} has no columns {listed(absent)}, which the model needs")
     # A model that bought nothing predicts a constant for every row, of which it must know the number.
@@ -107,10 +106,10 @@ def _text(model: Any, names: list[str]) -> list[str]:
     """Columns that are text, whatever they look like."""
     if model._schema is None:
         return []
-    columns, wanted = model._schema.columns, set(names)
     if not model._schema.is_named:
-        return [name for name, column in zip(names, columns, strict=True) if column.kind == "category"]
-    return [column.name for column in columns if column.kind == "category" and column.name in wanted]
+        return [names[k] for k in model._schema.categorical]
+    wanted = set(names)
+    return [name for name in model._schema.text_names if name in wanted]
 
 
 def _as_trained(model: Any, table: Any) -> Any:

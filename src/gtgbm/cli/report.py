@@ -10,8 +10,8 @@ from rich.console import Console
 
 from gtgbm.cli.errors import UserError
 from gtgbm.cli.files import Wanted, open_table
-from gtgbm.cli.loading import LibsvmColumns, Roles, is_libsvm, load
-from gtgbm.data.frames import as_values
+from gtgbm.cli.loading import LibsvmColumns, Roles, is_libsvm, load, values_of
+from gtgbm.data.frames import lacking, listed
 from gtgbm.files import check_writable
 from gtgbm.model_file.reading import load_model
 
@@ -48,8 +48,7 @@ def run_report(
 def _sample(model: Any, path: Path, roles: Roles, console: Console) -> tuple[Any, dict[str, Any]]:
     """Read a table, and keep some of its rows; of a libsvm file all."""
     if is_libsvm(path):
-        columns = LibsvmColumns(int(model._about.get("first_column", 1)), model.n_features_in_)
-        loaded = load(path, Roles(target=roles.target), console, libsvm=columns)
+        loaded = load(path, Roles(target=roles.target), console, libsvm=LibsvmColumns.of(model))
         return loaded.X, loaded.columns
     import pyarrow as pa
 
@@ -58,12 +57,10 @@ def _sample(model: Any, path: Path, roles: Roles, console: Console) -> tuple[Any
     if names is None:
         raise UserError(f"the model knows no names of columns; {path} must be in libsvm's format")
     named = {role: name for role, name in roles.named().items() if role != "weight"}
-    present = set(file.names)
-    absent = [name for name in [*names, *named.values()] if name not in present]
+    absent = lacking([*names, *named.values()], file.names)
     if absent:
-        raise UserError(f"{path} has no columns {', '.join(map(repr, absent[:10]))}, which the report shows")
-    text = [column.name for column in model._schema.columns if column.kind == "category"]
-    wanted = Wanted([*names, *named.values()], text, list(named.values()))
+        raise UserError(f"{path} has no columns {listed(absent)}, which the report shows")
+    wanted = Wanted([*names, *named.values()], model._schema.text_names, list(named.values()))
     # Each row is kept with the same chance, before the number of rows is known exactly.
     share = min(1.0, _MOST_ROWS / file.most_rows(lambda _: None))
     rng = np.random.default_rng(0)
@@ -76,9 +73,5 @@ def _sample(model: Any, path: Path, roles: Roles, console: Console) -> tuple[Any
     rows = pa.concat_tables(kept) if kept else None
     if rows is None or rows.num_rows == 0:
         raise UserError(f"{path} has no rows")
-    found = {}
-    for role, name in named.items():
-        if rows.column(name).null_count:
-            raise UserError(f"{path}: column {name!r} has missing values; leave these rows out")
-        found[role] = as_values(rows.column(name))
-    return rows.select(list(names)), found
+    columns = {role: values_of(path, name, rows.column(name)) for role, name in named.items()}
+    return rows.select(list(names)), columns

@@ -75,6 +75,11 @@ class FrameSchema:
         """Columns that hold codes of categories."""
         return [k for k, column in enumerate(self.columns) if column.kind == "category"]
 
+    @property
+    def text_names(self) -> list[str]:
+        """Names of the columns that hold categories."""
+        return [self.columns[k].name for k in self.categorical]
+
     def label(self, column: int, code: float) -> Any:
         """Return the category of a code; NaN stands for missing values."""
         if column >= len(self.columns) or self.columns[column].kind != "category" or np.isnan(code):
@@ -117,8 +122,7 @@ class FrameSchema:
         n_rows, names = len(frame), [column.name for column in self.columns]
         if not names:  # a dataframe without columns would have no rows either
             return np.empty((n_rows, 0))
-        present = set(frame.columns)
-        absent = [name for name in names if name not in present]
+        absent = lacking(names, frame.columns)
         if absent:
             raise ValueError(f"{what} has no columns {listed(absent)}; needed are {listed(names)}")
         frame = frame if frame.columns == names else frame.select(names)
@@ -133,7 +137,7 @@ class FrameSchema:
     def row(self, values: Any) -> F64:
         """Return a single row, given as a mapping from names, as numbers, shape (columns,)."""
         names = [column.name for column in self.columns]
-        absent = [name for name in names if name not in values.keys()]  # noqa: SIM118
+        absent = lacking(names, values.keys())
         if absent:
             raise ValueError(f"X has no entries {listed(absent)}; needed are {listed(names)}")
         found = np.empty(len(self.columns))
@@ -308,6 +312,12 @@ def as_values(values: Any) -> Any:
 def listed(names: Sequence[Any]) -> str:
     """Return some names for a message."""
     return ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
+
+
+def lacking(wanted: Iterable[str], present: Iterable[Any]) -> list[str]:
+    """Return the wanted names that are not there, in their order."""
+    known = set(present)
+    return [name for name in wanted if name not in known]
 
 
 def repeated(names: Sequence[str]) -> list[str]:

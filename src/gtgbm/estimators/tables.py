@@ -10,7 +10,7 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length,
 
 from gtgbm.arrays import I64
 from gtgbm.data.frame_values import UNSEEN
-from gtgbm.data.frames import EncodedFrame, FrameSchema, as_frame, as_values, encode_frame, listed
+from gtgbm.data.frames import EncodedFrame, FrameSchema, as_frame, as_values, encode_frame, lacking, listed
 from gtgbm.data.input import AnyTable, as_table
 
 INPUT: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": "numeric", "ensure_all_finite": False}
@@ -115,8 +115,8 @@ def selected_of(X: Any, names: NDArray[Any], library: str) -> Any:
     found = as_frame(X)
     if found is None or not found[1]:
         return None
-    frame, present = found[0], set(found[0].columns)
-    absent = [name for name in names if name not in present]
+    frame = found[0]
+    absent = lacking(names, frame.columns)
     if absent:
         raise ValueError(f"X has no columns {listed(absent)}, which were selected")
     if not names.shape[0]:  # a dataframe without columns would have no rows either
@@ -145,8 +145,7 @@ def _refuse_unseen(schema: FrameSchema, table: Any) -> None:
 def _refuse_array(estimator: Any, what: str) -> None:
     schema: FrameSchema | None = estimator._schema
     if schema is not None and schema.categorical:
-        names = [schema.columns[k].name for k in schema.categorical]
         raise ValueError(
             f"{what} is no dataframe, but the model was trained on one with columns of text or categories "
-            f"({listed(names)}): give a dataframe"
+            f"({listed(schema.text_names)}): give a dataframe"
         )

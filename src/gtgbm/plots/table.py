@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from gtgbm.arrays import F64
-from gtgbm.data.frames import as_frame, encode_frame
+from gtgbm.data.frames import as_frame, encode_frame, lacking
 
 
 def columns_of(X: Any, columns: Any) -> F64:
@@ -23,8 +23,7 @@ def table_of(estimator: Any, X: Any) -> Any:
     names = getattr(estimator, "feature_names_in_", None)
     found = None if names is None else as_frame(X)
     if names is not None and found is not None:
-        present = set(found[0].columns)
-        absent = [name for name in names if name not in present]
+        absent = lacking(names, found[0].columns)
         if absent:
             raise ValueError(f"X lacks columns that the model was fitted on: {', '.join(absent[:10])}")
         return found[0].select(names.tolist())
