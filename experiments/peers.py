@@ -13,23 +13,11 @@ from numpy.typing import NDArray
 
 from benchmarks.data import Data, Source
 from benchmarks.jobs import Job
-from benchmarks.peers.common import by_gain, price, smallest_leaf
+from benchmarks.peers.common import by_gain, price
+from benchmarks.peers.lightgbm_models import parameters_of
 from benchmarks.worker import run_here
 from experiments.models import Fitted, Settings
 from experiments.tasks import Task
-
-
-def parameters_of(job: Job, data: Data, objective: str = "binary") -> dict[str, Any]:
-    """Return LightGBM's parameters: our leaves, our smallest leaf, otherwise its defaults."""
-    return {
-        "objective": objective,
-        "learning_rate": job.learning_rate,
-        "num_leaves": job.n_leaves or 31,
-        "min_data_in_leaf": smallest_leaf(job, data),
-        "num_threads": job.n_threads,
-        "seed": job.seed,
-        "verbosity": -1,
-    }
 
 
 def a_job(task: Task, settings: Settings, n_leaves: int, **more: Any) -> Job:

@@ -13,10 +13,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn.metrics import roc_auc_score, root_mean_squared_error
 
+from benchmarks.peers.lightgbm_models import parameters_of
 from experiments.figures import panels, style
 from experiments.markdown import number, table
 from experiments.models import AGBM, ALL_FEATURES, GBFS, GT_OURS, GT_PAPER, TOPK, Settings, our_model
-from experiments.peers import a_job, best_columns, parameters_of
+from experiments.peers import a_job, best_columns
 from experiments.processes import call_in_process
 from experiments.record import Claim, Context, Experiment, Results
 from experiments.tasks import PAPERS, Task, paper_task

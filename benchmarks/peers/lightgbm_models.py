@@ -53,12 +53,12 @@ def run(job: Job, data: Data) -> Record:
 
 
 def _fit_all(job: Job, data: Data) -> _Fitted:
-    return _Fitted(_train(job, data, _parameters(job, data)))
+    return _Fitted(_train(job, data, parameters_of(job, data)))
 
 
 def _fit_cegb(job: Job, data: Data) -> _Fitted:
     prices = [price(job, data)] * data.n_columns
-    return _Fitted(_train(job, data, _parameters(job, data) | {"cegb_penalty_feature_coupled": prices}))
+    return _Fitted(_train(job, data, parameters_of(job, data) | {"cegb_penalty_feature_coupled": prices}))
 
 
 def _fit_topk(job: Job, data: Data) -> _Fitted:
@@ -68,7 +68,7 @@ def _fit_topk(job: Job, data: Data) -> _Fitted:
 
 def _fit_rfe(job: Job, data: Data) -> _Fitted:
     family = lightgbm.LGBMClassifier if data.kind == "binary" else lightgbm.LGBMRegressor
-    estimator = family(n_estimators=job.n_trees, importance_type="gain", **_parameters(job, data))
+    estimator = family(n_estimators=job.n_trees, importance_type="gain", **parameters_of(job, data))
     search = RFE(estimator, n_features_to_select=n_to_choose(job), step=_RFE_STEP)
     search.fit(data.X_train, data.y_train)
     return _retrained(job, data, np.flatnonzero(search.support_))
@@ -76,7 +76,7 @@ def _fit_rfe(job: Job, data: Data) -> _Fitted:
 
 def _retrained(job: Job, data: Data, columns: NDArray[np.int64]) -> _Fitted:
     few = data.only(columns.tolist())
-    return _Fitted(_train(job, few, _parameters(job, few)), columns)
+    return _Fitted(_train(job, few, parameters_of(job, few)), columns)
 
 
 def _train(job: Job, data: Data, parameters: dict[str, Any]) -> lightgbm.Booster:
@@ -91,7 +91,8 @@ def _best(booster: lightgbm.Booster) -> NDArray[np.int64]:
     return by_gain(booster.feature_importance("gain"), used)
 
 
-def _parameters(job: Job, data: Data) -> dict[str, Any]:
+def parameters_of(job: Job, data: Data) -> dict[str, Any]:
+    """Return LightGBM's parameters: our leaves, our smallest leaf, otherwise its defaults."""
     parameters: dict[str, Any] = {
         "objective": data.kind,
         "learning_rate": job.learning_rate,
