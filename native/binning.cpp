@@ -26,6 +26,25 @@ int64_t drop_nan(double* values, int64_t n) {
     return std::remove_if(values, values + n, [](double v) { return std::isnan(v); }) - values;
 }
 
+// Values of every `step`th of some rows in a few columns. Where a table is stored by rows, one look at a row
+// serves all of the columns.
+template <class T, size_t Columns, size_t Rows>
+void read_block(const Table<T>& table, const int64_t* rows, int64_t step, int64_t n_rows,
+                const int64_t* columns, int64_t n_columns, double (&values)[Columns][Rows]) {
+    if (table.by_columns()) {
+        for (int64_t c = 0; c < n_columns; ++c)
+            for (int64_t i = 0; i < n_rows; ++i) values[c][i] = table.at(rows[i * step], columns[c]);
+        return;
+    }
+    for (int64_t i = 0; i < n_rows; ++i) {
+        const int64_t ahead = rows[std::min(i + kAhead, n_rows - 1) * step];
+        for (int64_t c = 0; c < n_columns; ++c) {
+            table.prefetch(ahead, columns[c]);
+            values[c][i] = table.at(rows[i * step], columns[c]);
+        }
+    }
+}
+
 // Calls body(column, values, worker) with the sampled values of each column. Columns are read in groups, row
 // by row: where a table is stored by rows, one look at a row serves all of them.
 template <class T, class F>
@@ -151,29 +170,45 @@ void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<co
     // Cut points need not be exact ranks: a few values for each place them well enough, and sorting more
     // would cost more than the codes themselves.
     constexpr int64_t kSorted = 512, kPerLevel = 8;
-    const int64_t n = static_cast<int64_t>(rows.shape(0));
+    const int64_t n = static_cast<int64_t>(rows.shape(0)), m = static_cast<int64_t>(columns.shape(0));
     require(levels >= 3 && levels <= kCells - 1, "rank_codes: levels must be in 3 .. 255");
     require(out.shape(0) == columns.shape(0) && out.shape(1) == rows.shape(0),
             "rank_codes: out must have shape (columns, rows)");
     require_below(columns, static_cast<int64_t>(any.shape(1)), "rank_codes: column out of range");
     require_below(rows, static_cast<int64_t>(any.shape(0)), "rank_codes: row out of range");
+    const int64_t step = std::max<int64_t>(1, blocks_of(n, std::min(kSorted, kPerLevel * levels)));
+    const int64_t taken = blocks_of(n, step), column_blocks = blocks_of(m, kColumnBlock);
+    const int64_t row_blocks = blocks_of(n, kSorted);
+    std::vector<double> edges(static_cast<size_t>(m * levels));
+    std::vector<int> n_edges(static_cast<size_t>(m));
+    std::vector<std::vector<Run>> runs(static_cast<size_t>(pool.size()));
     with_table(any, [&](auto table) {
-        std::vector<std::vector<Run>> runs(static_cast<size_t>(pool.size()));
-        for_each_sampled_column(pool, table, rows, columns, [&](int64_t c, const double* values, int worker) {
-            double sorted[kSorted];
-            double edges[kCells];
-            const int64_t step = std::max<int64_t>(1, blocks_of(n, std::min(kSorted, kPerLevel * levels)));
-            int64_t taken = 0;
-            for (int64_t i = 0; i < n; i += step) sorted[taken++] = values[i];
-            taken = drop_nan(sorted, taken);
-            std::sort(sorted, sorted + taken);
+        pool.run(column_blocks, taken * m * 20, [&](int64_t task, int worker) {
+            const int64_t first = task * kColumnBlock, count = std::min(kColumnBlock, m - first);
+            double values[kColumnBlock][kSorted];
+            read_block(table, rows.data(), step, taken, columns.data() + first, count, values);
             auto& found = runs[static_cast<size_t>(worker)];
-            runs_of_sorted(sorted, taken, found);
-            const int count = thresholds_of_runs(found, levels - 1, edges);
-            uint8_t* codes = out.data() + c * n;
-            count_below(edges, count, values, n, [&](int64_t i, int below) {
-                codes[i] = static_cast<uint8_t>(std::isnan(values[i]) ? 0 : 1 + below);
-            });
+            for (int64_t c = 0; c < count; ++c) {
+                const int64_t present = drop_nan(values[c], taken);
+                std::sort(values[c], values[c] + present);
+                runs_of_sorted(values[c], present, found);
+                n_edges[static_cast<size_t>(first + c)] =
+                    thresholds_of_runs(found, levels - 1, edges.data() + (first + c) * levels);
+            }
+        });
+        pool.run(column_blocks * row_blocks, n * m * 8, [&](int64_t task, int) {
+            const int64_t first = task / row_blocks * kColumnBlock, count = std::min(kColumnBlock, m - first);
+            const int64_t begin = task % row_blocks * kSorted, size = std::min(kSorted, n - begin);
+            double values[kColumnBlock][kSorted];
+            read_block(table, rows.data() + begin, 1, size, columns.data() + first, count, values);
+            for (int64_t c = first; c < first + count; ++c) {
+                const double* value = values[c - first];
+                uint8_t* codes = out.data() + c * n + begin;
+                count_below(edges.data() + c * levels, n_edges[static_cast<size_t>(c)], value, size,
+                            [&](int64_t i, int below) {
+                                codes[i] = static_cast<uint8_t>(std::isnan(value[i]) ? 0 : 1 + below);
+                            });
+            }
         });
     });
 }

@@ -11,6 +11,7 @@
 #include "ranking.hpp"
 #include "sparse.hpp"
 #include "subtrees.hpp"
+#include "trend_tests.hpp"
 
 namespace nb = nanobind;
 using namespace gtgbm;
@@ -79,4 +80,6 @@ NB_MODULE(_core, m) {
     kernel(m, "sorted_codes", &sorted_codes);
     kernel(m, "search_groups", &search_groups);
     kernel(m, "correlate", &correlate);
+    kernel(m, "trend_sums", &trend_sums);
+    kernel(m, "pack_codes", &pack_codes);
 }

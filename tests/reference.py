@@ -497,6 +497,12 @@ def correlate(codes: U8, weight: I16) -> I64:
     return codes.astype(np.int64) @ weight.astype(np.int64)
 
 
+def trend_sums(codes: U8, weight: I16) -> I64:
+    """Sums over rows (nodes, features, 2) of weight times the distance from code 8, and times its square."""
+    off = codes.astype(np.int64) - 8
+    return np.stack([weight.astype(np.int64) @ off.T, weight.astype(np.int64) @ (off**2).T], axis=2)
+
+
 # --- predict ---
 
 

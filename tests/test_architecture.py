@@ -60,6 +60,7 @@ LAYERS: list[tuple[str, ...]] = [
         "candidates",
         "shared_columns",
         "offered_columns",
+        "trend_tests",
         "group_search",
     ),
     ("growing", "leaf_values", "monotone", "newton", "evaluation"),

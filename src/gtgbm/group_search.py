@@ -1,4 +1,4 @@
-"""The search of GT-GBM: candidates from group tests, screened on samples of rows, then measured exactly."""
+"""The search of GT-GBM: candidates from tests of samples of rows, screened, then measured exactly."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from gtgbm.histograms import measure_pairs
 from gtgbm.level import Level, Splits, TreeContext
 from gtgbm.reducer import Reducer
 from gtgbm.timings import Timings
+from gtgbm.trend_tests import TrendTests
 
 _TREES_REMEMBERED = 5
 _GAIN_MARGIN = 1.5
@@ -25,6 +26,9 @@ _UNKNOWN_GAIN = 1e100
 """Before the first tree any gain may be expected."""
 _SCREENING_CODES = 64
 """Bins of a candidate's column on the sample: rough ones, placed by a few hundred values."""
+_TREND_SHARE = 0.3
+"""Nodes with at least this share of the rows are tested for trends, smaller ones through groups: a pass over
+all columns costs the same for any node, and a small node's trends are mostly noise."""
 _MEASURED = 2
 """Candidates of a node that are measured on all rows, where a sample has ranked them before."""
 
@@ -50,7 +54,7 @@ class Screening:
 
 
 class GroupSearch:
-    """Proposes the features that group tests find.
+    """Proposes the features that trend tests find at large nodes, and group tests at others.
 
     Besides the exact skip, nodes are left out at which a new feature would have to gain more, in relation to
     the node's squared error, than candidates have lately been seen to gain anywhere: late trees then search
@@ -61,6 +65,8 @@ class GroupSearch:
     tests : GroupTests
     test_rows : ndarray of int64, shape (m,)
         Ascending.
+    trends : TrendTests or None
+        None: groups are tested at all nodes.
     directions : ndarray of uint8, shape (d,)
         RISING or FALLING where a column is bound to a direction, else 0.
     """
@@ -70,6 +76,7 @@ class GroupSearch:
         columns: Columns,
         tests: GroupTests,
         test_rows: I64,
+        trends: TrendTests | None,
         screening: Screening,
         reducer: Reducer,
         timings: Timings,
@@ -85,6 +92,8 @@ class GroupSearch:
         self._n_rows = columns.n_rows
         self._tested = RowSample(test_rows, columns.n_rows)
         self._whole = CandidateColumns(columns.n_columns, columns.n_rows, columns.encode)
+        self._trends = trends
+        self._trend_rows = None if trends is None else RowSample(trends.rows, columns.n_rows)
         # The rows that place thresholds give a second opinion before a whole column is encoded.
         sample = columns.sample
         has_sample = screening.by_tests and sample.shape[0] < columns.n_rows
@@ -121,16 +130,11 @@ class GroupSearch:
         nodes, floor = nodes[worth], floor[worth]
         if nodes.shape[0] == 0:
             return nodes, Splits.none(0)
-        with self._timings.stage("group tests"):
-            tested = self._tested.of(tree, level, nodes)
-            min_leaf = self._min_leaf(tree, self._tested)
-            feature, gain = self._tests.search(tested, tree.cells.count_bits, min_leaf)
         needed = floor + costs.search_price
-        with self._timings.stage("screening"):
-            kept = ~costs.is_known[feature] & costs.is_allowed[feature]
-            if self._screening.by_tests:
-                kept &= self._estimate(level, nodes, tested.n_rows, gain) > needed[:, None]
-            row, features = _distinct_pairs(kept, feature, self.n_columns)
+        is_large = self._is_large(level, nodes)
+        grouped = self._candidates(tree, level, nodes, np.flatnonzero(~is_large), needed, costs)
+        trending = self._trending(tree, level, nodes, np.flatnonzero(is_large), costs)
+        row, features = (np.concatenate(parts) for parts in zip(grouped, trending, strict=True))
         if row.shape[0] and self._sample is not None:
             with self._timings.stage("second screening"):
                 row, features = self._screen_again(tree, level, nodes, needed, row, features)
@@ -140,6 +144,44 @@ class GroupSearch:
             slots = self._whole.slots(features)
         with self._timings.stage("candidates"):
             return nodes, self._measure(tree, level, nodes, row, features, slots)
+
+    def _is_large(self, level: Level, nodes: I64) -> Bool:
+        if self._trends is None:
+            return np.zeros(nodes.shape[0], dtype=np.bool_)
+        is_large: Bool = level.size[nodes] >= _TREND_SHARE * self._n_rows
+        return is_large
+
+    def _candidates(
+        self, tree: TreeContext, level: Level, nodes: I64, place: I64, needed: F64, costs: FeatureCosts
+    ) -> tuple[I64, I64]:
+        """Features that group tests find at some of the nodes: pairs of a node's place and a feature."""
+        if place.shape[0] == 0:
+            return place, place
+        nodes = nodes[place]
+        with self._timings.stage("group tests"):
+            tested = self._tested.of(tree, level, nodes)
+            min_leaf = self._min_leaf(tree, self._tested)
+            feature, gain = self._tests.search(tested, tree.cells.count_bits, min_leaf)
+        with self._timings.stage("screening"):
+            kept = ~costs.is_known[feature] & costs.is_allowed[feature]
+            if self._screening.by_tests:
+                kept &= self._estimate(level, nodes, tested.n_rows, gain) > needed[place, None]
+            row, features = _distinct_pairs(kept, feature, self.n_columns)
+        return place[row], features
+
+    def _trending(
+        self, tree: TreeContext, level: Level, nodes: I64, place: I64, costs: FeatureCosts
+    ) -> tuple[I64, I64]:
+        """Features that trend tests find at some of the nodes: pairs of a node's place and a feature."""
+        if place.shape[0] == 0 or self._trends is None or self._trend_rows is None:
+            return place[:0], place[:0]
+        with self._timings.stage("trend tests"):
+            sampled = self._trend_rows.of(tree, level, nodes[place])
+            is_excluded = (costs.is_known | ~costs.is_allowed)[: self.n_columns]
+            min_leaf = self._min_leaf(tree, self._trend_rows)
+            found = self._trends.search(sampled, is_excluded, tree.cells.count_bits, min_leaf)
+            row, candidate = np.nonzero(found >= 0)
+        return place[row], found[row, candidate]
 
     def take_column(self, feature: int) -> tuple[U8, int, F64]:
         """Codes, number of bins and thresholds of a feature."""
@@ -171,7 +213,7 @@ class GroupSearch:
         gain = sampled.gains(tree, row, *columns, min_leaf)
         estimate = self._estimate(level, nodes[row], sampled.n_rows[row], gain[:, None])[:, 0]
         order = np.lexsort((features, -estimate, row))
-        rank = np.arange(row.shape[0]) - np.searchsorted(row, row[order])
+        rank = np.arange(row.shape[0]) - np.searchsorted(row[order], row[order])
         confirmed = order[(rank < _MEASURED) & (estimate[order] > needed[row[order]])]
         return row[confirmed], features[confirmed]
 

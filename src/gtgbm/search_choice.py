@@ -11,6 +11,7 @@ import numpy as np
 from gtgbm.arrays import I64
 from gtgbm.data.input import AnyTable
 from gtgbm.group_tests import GroupTestSettings, divide
+from gtgbm.trend_tests import n_trend_rows
 
 _LEVELS = 6
 """Levels of a typical tree."""
@@ -28,6 +29,10 @@ _CANDIDATES = 8
 """Candidates measured at a node."""
 _DEAL = 0.15
 """Add a feature's value to a group sum."""
+_TREND = 0.1
+"""Add a row to the trends of one column."""
+_TREND_NODES = 3
+"""Nodes of a tree that are tested for trends."""
 _SPARSE = 0.05
 """Share of values that differ from the most frequent one below which sums drown single features."""
 
@@ -81,6 +86,7 @@ def choose_search(
     deals = 1 if settings.redeal_every is None else -(-n_trees // settings.redeal_every)
     group = n_test_rows * (d * _BIN + deals * p * size * _DEAL + n_trees * _LEVELS * histograms * _ADD)
     group += n_trees * _NODES * histograms * _TEST_SCAN
+    group += n_trend_rows(d, n, n_test_rows) * d * (_BIN + n_trees * _TREND_NODES * _TREND)
     # Candidates are binned and measured one by one, which loses half of the speed of eight together.
     measured = min(d, _CANDIDATES)
     group += n * measured * (_BIN + n_trees * _LEVELS * 2 * _ADD) + n_trees * _NODES * measured * _SCAN

@@ -33,6 +33,7 @@ from gtgbm.search_choice import SearchChoice, choose_search
 from gtgbm.searches import ExhaustiveSearch, Search
 from gtgbm.shared_columns import SharedTable
 from gtgbm.timings import Timings
+from gtgbm.trend_tests import TrendTests, n_trend_rows
 from gtgbm.weights import RowWeights
 
 _THRESHOLD_ROWS = {"exhaustive": 200_000, "group-testing": 10_000}
@@ -249,13 +250,26 @@ def _group_search(
     faithful = settings.test_rows is None
     with timings.stage("dealing"):
         tests = GroupTests(columns, searched, test_rows, settings.group_tests, pool, rng)
+        trends = None if faithful else _trend_tests(columns, searched, n_test, pool, rng)
     screening = Screening(
         by_tests=not faithful,
         # In small tables every node is small; a quarter of the rows is then all one can ask for.
         min_test_rows=1 if faithful else min(settings.min_test_rows, max(1, n_test // 4)),
         chance_gain=settings.chance_gain,
     )
-    return GroupSearch(columns, tests, test_rows, screening, reducer, timings, directions)
+    return GroupSearch(columns, tests, test_rows, trends, screening, reducer, timings, directions)
+
+
+def _trend_tests(
+    columns: Columns, searched: I64, n_test: int, pool: _core.Pool, rng: np.random.Generator
+) -> TrendTests | None:
+    n_tested = n_trend_rows(columns.n_columns, columns.n_rows, n_test)
+    if n_tested == 0:
+        return None
+    # Candidates are screened on the rows that place thresholds: others give two opinions instead of one.
+    others = np.setdiff1d(np.arange(columns.n_rows), columns.sample)
+    rows = others if others.shape[0] >= n_tested else np.arange(columns.n_rows)
+    return TrendTests(columns, searched, rows[sample_rows(rows.shape[0], n_tested, rng)], pool)
 
 
 def _directions(monotone: Sequence[int], n_columns: int) -> U8:
