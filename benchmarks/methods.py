@@ -9,14 +9,14 @@ from typing import Literal, TypeAlias
 from benchmarks.jobs import Job, Record
 from benchmarks.plan import Plan
 
-GT, AUTO, A_GBM = "GT-GBM", "GT-GBM, auto", "A-GBM"
+GT, AUTO, A_GBM, LISTED = "GT-GBM", "GT-GBM, auto", "A-GBM", "GT-GBM, auto, shortlist of twice as many"
 LGB_ALL, LGB_ORACLE, LGB_CEGB = "LightGBM, all features", "LightGBM, oracle", "LightGBM, CEGB"
 LGB_TOP, LGB_RFE = "LightGBM, best by gain retrained", "LightGBM, RFE"
 XGB_ALL, XGB_TOP = "XGBoost, all features", "XGBoost, best by gain retrained"
 CAT_PENALTY, CAT_SELECT = "CatBoost, penalties", "CatBoost, select_features"
 SKL_SELECT = "scikit-learn, ExtraTrees + HistGradientBoosting (1 thread)"
 
-OURS = {"group-testing": GT, "auto": AUTO, "exhaustive": A_GBM}
+OURS = {"group-testing": GT, "auto": AUTO, "exhaustive": A_GBM, "shortlist": LISTED}
 OTHER_PEERS: dict[str, tuple[str, str, str]] = {
     "xgb-all": (XGB_ALL, "xgboost_models", "all"),
     "xgb-top": (XGB_TOP, "xgboost_models", "topk"),
@@ -92,7 +92,11 @@ def first_round(plan: Plan, base: Job, fit: Fit) -> None:
     for penalty in plan.penalties:
         if penalty != plan.penalty:
             fit(our_job(base, "group-testing", penalty, limit))
-    tested, auto, exhaustive = (fit(our_job(base, model, plan.penalty, limit)) for model in OURS)
+    tested, auto, exhaustive = (
+        fit(our_job(base, model, plan.penalty, limit)) for model in ("group-testing", "auto", "exhaustive")
+    )
+    if limit is not None:
+        fit(our_job(base, "shortlist", plan.penalty, limit))
     ours = tested or auto or exhaustive
     peer = replace(base, n_leaves=_leaves(ours))
     narrow = selecting_base(plan, peer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmarks.bars import AutoAtMost, FrontierAtLeast, MemoryAtMost, ScoreAtLeast, ScoreAtSize, TimeAtMost
-from benchmarks.methods import A_GBM, AUTO, GT, LGB_ALL, LGB_CEGB, LGB_ORACLE, LGB_TOP
+from benchmarks.methods import A_GBM, AUTO, GT, LGB_ALL, LGB_CEGB, LGB_ORACLE, LGB_TOP, LISTED
 from benchmarks.plan import FrontierPlan, Plan
 
 _AUTO = AutoAtMost(1.2)
@@ -67,8 +67,14 @@ _ALL = (
         penalty=0.003,
         n_features=50,
         peers=_EVERY_PEER,
-        checks=(TimeAtMost(AUTO, LGB_ALL, 1.0), FrontierAtLeast(AUTO, LGB_CEGB, 50), _AUTO),
-        frontier=FrontierPlan((20, 50), models=("auto",), peers=("cegb", "lgb-top"), seeds=5),
+        checks=(
+            TimeAtMost(AUTO, LGB_ALL, 1.0),
+            TimeAtMost(LISTED, LGB_ALL, 1.0),
+            FrontierAtLeast(AUTO, LGB_CEGB, 50),
+            FrontierAtLeast(LISTED, LGB_CEGB, 50),
+            _AUTO,
+        ),
+        frontier=FrontierPlan((20, 50), models=("auto", "shortlist"), peers=("cegb", "lgb-top"), seeds=5),
     ),
     Plan(
         "wide",

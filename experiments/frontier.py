@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.data import Data, DataMissingError, Source, load
 from benchmarks.jobs import Job, Record
-from benchmarks.methods import CAT_SELECT, LGB_CEGB, cegb_job, lightgbm_job, our_job, peer_job
+from benchmarks.methods import CAT_SELECT, LGB_CEGB, LISTED, cegb_job, lightgbm_job, our_job, peer_job
 from benchmarks.results import SCRATCH
 from benchmarks.worker import run_here
 from experiments.figures import panels, style
@@ -22,7 +22,10 @@ from experiments.record import Claim, Context, Experiment, Results
 SIZES = (5, 10, 20, 50, 100, 200)
 GT, AGBM, TOP, RFE = "GT-GBM", "A-GBM", "LightGBM, topK", "LightGBM, RFE"
 CEGB, CATBOOST = LGB_CEGB, CAT_SELECT
-METHODS = (GT, AGBM, TOP, CEGB, CATBOOST, RFE)
+METHODS = (GT, LISTED, AGBM, TOP, CEGB, CATBOOST, RFE)
+OURS = (GT, LISTED)
+LISTING_PENALTY = 0.001
+"""The default: too many features are no harm where the best are kept afterwards."""
 LEAST_PENALTY = 1e-5
 CEGB_PENALTIES = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
 STEP = 0.5
@@ -112,9 +115,10 @@ def measure(plan: Plan, base: Job, data: Data, wide: Data, sizes: list[int]) -> 
         points[method].append({"size": size, "features": record.n_features, "auc": record.score})
 
     leaves = 31
-    for method, model in ((GT, "auto"), (AGBM, "exhaustive")):
+    ours = ((GT, "auto", plan.penalty), (LISTED, "shortlist", LISTING_PENALTY))
+    for method, model, penalty in (*ours, (AGBM, "exhaustive", plan.penalty)):
         for size in sizes:
-            record = _ours(base, model, plan.penalty, size, data)
+            record = _ours(base, model, penalty, size, data)
             leaves = max(2, round(record.mean_leaves))
             add(method, size, record)
     peer = replace(base, n_leaves=leaves)
@@ -197,28 +201,35 @@ def figure(results: Results) -> Figure:
 
 
 def claims(results: Results) -> list[Claim]:
-    """At how many of the sizes both have GT-GBM is not behind each other method."""
+    """At how many of the sizes both have each of ours is not behind each other method."""
     found = []
-    for method in METHODS[1:]:
-        ahead: list[str] = []
-        behind: list[str] = []
-        for label, data in results["data"].items():
-            for size in SIZES:
-                ours, theirs = (at_size(data["points"].get(one, []), size) for one in (GT, method))
-                if ours is not None and theirs is not None:
-                    (ahead if ours >= theirs - 0.001 else behind).append(
-                        f"{label.split(':')[0]} at {size}: {ours:.4f} / {theirs:.4f}"
+    for ours in OURS:
+        for method in METHODS[len(OURS) :]:
+            ahead, behind = _compared(results, ours, method)
+            if ahead or behind:
+                found.append(
+                    Claim(
+                        f"{ours} is nowhere behind {method} by more than 0.1 AUC points",
+                        not behind,
+                        f"behind at {len(behind)} of {len(ahead) + len(behind)} places"
+                        + (f": {'; '.join(behind)}" if behind else ""),
                     )
-        if ahead or behind:
-            found.append(
-                Claim(
-                    f"GT-GBM is nowhere behind {method} by more than 0.1 AUC points",
-                    not behind,
-                    f"behind at {len(behind)} of {len(ahead) + len(behind)} places"
-                    + (f": {'; '.join(behind)}" if behind else ""),
                 )
-            )
     return found
+
+
+def _compared(results: Results, ours: str, theirs: str) -> tuple[list[str], list[str]]:
+    """Sizes at which ours is not behind, and those at which it is."""
+    ahead: list[str] = []
+    behind: list[str] = []
+    for label, data in results["data"].items():
+        for size in SIZES:
+            mine, other = (at_size(data["points"].get(one, []), size) for one in (ours, theirs))
+            if mine is not None and other is not None:
+                (ahead if mine >= other - 0.001 else behind).append(
+                    f"{label.split(':')[0]} at {size}: {mine:.4f} / {other:.4f}"
+                )
+    return ahead, behind
 
 
 EXPERIMENT = Experiment(
@@ -227,11 +238,11 @@ EXPERIMENT = Experiment(
     reproduces="no figure of the paper: what its Table 3 shows at one size, at all sizes",
     how=(
         "Our models have a hard limit on features and the largest penalty, divided by 5 again and again, "
-        "that buys so many. topK: LightGBM's best by gain, trained again. RFE: half of the columns "
-        "dropped at a time. CEGB: several penalties, whatever number of features they give. CatBoost: "
-        "`select_features` at some sizes. Trees of all libraries have the same number of leaves. Nothing "
-        "is chosen by test rows. One seed; between points curves are taken as straight in the logarithm "
-        "of the size."
+        "that buys so many; with a shortlist the default penalty, and `shortlist=2`. topK: LightGBM's best "
+        "by gain, trained again. RFE: half of the columns dropped at a time. CEGB: several penalties, "
+        "whatever number of features they give. CatBoost: `select_features` at some sizes. Trees of all "
+        "libraries have the same number of leaves. Nothing is chosen by test rows. One seed; between points "
+        "curves are taken as straight in the logarithm of the size."
     ),
     run=run,
     tables=tables,

@@ -64,7 +64,17 @@ LAYERS: list[tuple[str, ...]] = [
         "group_search",
     ),
     ("growing", "leaf_values", "monotone", "newton", "evaluation"),
-    ("boosting", "search_choice", "training", "task", "common_start", "multitask", "task_turns", "progress"),
+    (
+        "boosting",
+        "shortlist",
+        "search_choice",
+        "training",
+        "task",
+        "common_start",
+        "multitask",
+        "task_turns",
+        "progress",
+    ),
     ("model_file", "model_file.layout", "model_file.parameters", "model_file.writing"),
     (
         "estimators",

@@ -12,11 +12,11 @@ from benchmarks.measuring import measure
 from benchmarks.peers.common import by_gain, make_record, unknown_model
 from gtgbm import AGBMClassifier, AGBMRegressor, GTGBMClassifier, GTGBMRegressor
 
-_MODELS = ("group-testing", "auto", "exhaustive")
+_MODELS = ("group-testing", "auto", "exhaustive", "shortlist")
 
 
 def run(job: Job, data: Data) -> Record:
-    """Fit GT-GBM (``search="group-testing"`` or ``"auto"``) or A-GBM (``"exhaustive"``)."""
+    """Fit GT-GBM (``search="group-testing"`` or ``"auto"``, or with a shortlist) or A-GBM."""
     model = _model(job, data)
     _, cost = measure(lambda: model.fit(data.X_train, data.y_train))
 
@@ -53,4 +53,6 @@ def _model(job: Job, data: Data) -> Any:
     if job.model == "exhaustive":
         return (AGBMClassifier if data.kind == "binary" else AGBMRegressor)(**parameters)
     family = GTGBMClassifier if data.kind == "binary" else GTGBMRegressor
+    if job.model == "shortlist":
+        return family(search="auto", shortlist=2.0, **parameters)
     return family(search=job.model, **parameters)

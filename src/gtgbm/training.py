@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -32,6 +32,7 @@ from gtgbm.sampling import Sampling, sample_rows
 from gtgbm.search_choice import SearchChoice, choose_search
 from gtgbm.searches import ExhaustiveSearch, Search
 from gtgbm.shared_columns import SharedTable
+from gtgbm.shortlist import best_features, with_loss_of_first_round
 from gtgbm.timings import Timings
 from gtgbm.trend_tests import TrendTests, n_trend_rows
 from gtgbm.weights import RowWeights
@@ -73,6 +74,8 @@ class Settings:
     colsample: float
     monotone: Sequence[int]
     """1, -1 or 0 for each column; empty: all 0."""
+    shortlist: float
+    """Features bought before the best `n_features_to_select` are kept, as a multiple of that number."""
 
     def costs(self, n_features: int) -> FeatureCosts:
         """Return the costs of so many features."""
@@ -159,9 +162,18 @@ def train(
     continued: Model | None = None,
 ) -> Fitted:
     """Fit a model to a table; see `prepare`."""
-    fit = prepare(table, targets, loss, settings, seed, pool, evaluated, continued)
+    timings, limit = Timings(), settings.n_features_to_select
+    given = table, targets, loss
+    is_listed = limit is not None and settings.shortlist > 1.0 and continued is None
+    if limit is not None and is_listed:
+        wide = replace(settings, n_features_to_select=math.ceil(settings.shortlist * limit))
+        listed = prepare(*given, wide, seed, pool, evaluated, timings=timings).booster.run()
+        continued = best_features(listed, limit)
+    fit = prepare(*given, settings, seed, pool, evaluated, continued, timings=timings)
     model = fit.booster.run(callbacks)
-    return Fitted(model, fit.search, fit.timings.summary())
+    if is_listed and model.training_losses:
+        model.history = with_loss_of_first_round(model.history, model.training_losses[0])
+    return Fitted(model, fit.search, timings.summary())
 
 
 def prepare(
@@ -174,6 +186,7 @@ def prepare(
     evaluated: Evaluated = _NOTHING,
     continued: Model | None = None,
     among: TaskParts | None = None,
+    timings: Timings | None = None,
 ) -> Fit:
     """Put the parts of a fit together.
 
@@ -184,8 +197,10 @@ def prepare(
         A model to go on with: its features are owned from the start.
     among : TaskParts or None
         What a task among several takes from outside; None: a fit for itself.
+    timings : Timings or None
+        Goes on with those of an earlier fit.
     """
-    timings, reducer = Timings(), LocalReducer()
+    timings, reducer = timings or Timings(), LocalReducer()
     rng = np.random.default_rng(seed)
     n, d = table.shape
     weights, directions = targets.weights, _directions(settings.monotone, d)

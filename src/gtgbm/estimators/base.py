@@ -59,6 +59,7 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
     n_relevant: Any = None
     failure_probability: Any = 0.1
     test_rows: Any = "auto"
+    shortlist: Any = 1.0
 
     # Whether not every node of every tree looks for new features.
     _looks_seldom = False
@@ -304,7 +305,16 @@ class BaseGTGBM(SelectorMixin, BaseEstimator):
             monotone=check.directions(
                 "monotone_constraints", self.monotone_constraints, n_features, names, categorical
             ),
+            shortlist=self._checked_shortlist(),
         )
+
+    def _checked_shortlist(self) -> float:
+        factor = check.number("shortlist", self.shortlist, low=1)
+        if factor > 1.0 and self.n_features_to_select is None:
+            raise ValueError(
+                f"shortlist={self.shortlist} needs n_features_to_select, which it is a multiple of: give both"
+            )
+        return factor
 
     def _n_test_rows(self, penalty: float | None) -> int | None:
         if isinstance(self.test_rows, str):

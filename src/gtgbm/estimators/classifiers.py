@@ -212,6 +212,7 @@ class GTGBMClassifier(_Classifier):
         colsample: float = 1.0,
         monotone_constraints: Any = None,
         warm_start: bool = False,
+        shortlist: float = 1.0,
         class_weight: Any = None,
     ) -> None:
         self._set_parameters(locals())

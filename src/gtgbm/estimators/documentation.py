@@ -49,6 +49,12 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
         "Unit of the penalty: 'root' (A-GBM, GT-GBM) or 'absolute' (GBFS).",
     ),
     "n_features_to_select": ("int or None", "", "Hard limit on the number of distinct features."),
+    "shortlist": (
+        "float",
+        "",
+        "Above 1: so many times n_features_to_select are bought first, and those that gain most are kept and "
+        "trained on again. Takes two fits.",
+    ),
     "min_node_fraction": ("float", "α", "A node with fewer than this share of the rows is not split."),
     "min_samples_leaf": (
         "int or None",

@@ -64,6 +64,7 @@ class GTGBMRanker(BaseGTGBM):
         colsample: float = 1.0,
         monotone_constraints: Any = None,
         warm_start: bool = False,
+        shortlist: float = 1.0,
         truncation_level: int = 30,
     ) -> None:
         self._set_parameters(locals())

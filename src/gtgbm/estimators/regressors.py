@@ -175,6 +175,7 @@ class GTGBMRegressor(_Regressor):
         colsample: float = 1.0,
         monotone_constraints: Any = None,
         warm_start: bool = False,
+        shortlist: float = 1.0,
     ) -> None:
         self._set_parameters(locals())
 

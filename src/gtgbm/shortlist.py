@@ -1,0 +1,47 @@
+"""More features than wanted are bought first; those that gain most are kept, and trained on again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from gtgbm.boosting import HistoryEntry, Model
+from gtgbm.tree import Tree
+
+
+def best_features(model: Model, n_features: int) -> Model:
+    """Return a model without trees that owns the features of another one that gain most.
+
+    Parameters
+    ----------
+    model : Model
+    n_features : int
+        How many of its features to keep, in the order they were bought; all if it has no more.
+    """
+    by_category = {entry.feature for entry in model.history if entry.category is not None}
+    gains: dict[tuple[int, str], float] = defaultdict(float)
+    for tree in model.trees:
+        for node in np.flatnonzero(tree.feature >= 0).tolist():
+            gains[_split_on(tree, node, by_category)] += float(tree.gain[node])
+    # Sorting is stable: of equals the one bought first is kept.
+    ranked = sorted(model.history, key=lambda entry: -gains[_key(entry.feature, entry.category)])
+    kept = set(map(id, ranked[:n_features]))
+    return Model(
+        model.start, history=[entry._replace(tree=0) for entry in model.history if id(entry) in kept]
+    )
+
+
+def with_loss_of_first_round(history: list[HistoryEntry], loss: float) -> list[HistoryEntry]:
+    """Let features that were owned from the start have the loss after the first round."""
+    return [entry._replace(training_loss=loss) if entry.tree == 0 else entry for entry in history]
+
+
+def _split_on(tree: Tree, node: int, by_category: set[int]) -> tuple[int, str]:
+    column = int(tree.feature[node])
+    return _key(column, float(tree.threshold[node]) if column in by_category else None)
+
+
+def _key(column: int, category: float | None) -> tuple[int, str]:
+    # As text: a missing value is a category too, and equals nothing.
+    return column, str(category)

@@ -1,0 +1,110 @@
+"""The shortlist: more features bought than wanted, the best of them kept and trained on again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from gtgbm import AGBMRegressor, GTGBMClassifier, GTGBMRanker, GTGBMRegressor
+from gtgbm.arrays import F64
+
+
+def table(n_rows: int = 1500, seed: int = 0) -> tuple[F64, F64]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 30))
+    return X, X[:, :8] @ np.arange(8, 0, -1) + X[:, 0] * X[:, 9] + rng.normal(size=n_rows)
+
+
+def total_gains(model: Any) -> F64:
+    gains = np.zeros(model.n_features_in_)
+    for tree in model.trees_:
+        np.add.at(gains, tree.feature[tree.feature >= 0], tree.gain[tree.feature >= 0])
+    return gains
+
+
+@pytest.mark.parametrize("search", ["exhaustive", "group-testing"])
+def test_keeps_those_that_gain_most_and_trains_on_them_again(search: str) -> None:
+    X, y = table()
+    shared: Any = {"penalty": 0.0005, "n_estimators": 20, "search": search, "random_state": 0}
+    model = GTGBMRegressor(n_features_to_select=4, shortlist=2.5, **shared).fit(X, y)
+    listed = GTGBMRegressor(n_features_to_select=10, **shared).fit(X, y)
+    best = np.argsort(-total_gains(listed), kind="stable")[:4]
+    assert sorted(model.selected_features_) == sorted(best)
+    in_order = [entry.feature for entry in listed.selection_history_ if entry.feature in best]
+    assert model.selected_features_.tolist() == in_order
+
+    # The second fit is one over those columns alone, all of them free at every node.
+    alone = AGBMRegressor(penalty=0.0, n_estimators=20).fit(X[:, in_order], y)
+    np.testing.assert_array_equal(model.predict(X), alone.predict(X[:, in_order]))
+    assert {entry.tree for entry in model.selection_history_} == {0}
+    first_loss = model.evals_result_["training"]["squared_error"][0]
+    assert {entry.training_loss for entry in model.selection_history_} == {first_loss}
+    gains = {entry.feature: (entry.gain, entry.price) for entry in listed.selection_history_}
+    assert all(gains[one.feature] == (one.gain, one.price) for one in model.selection_history_)
+
+
+def test_one_is_no_shortlist() -> None:
+    X, y = table()
+    plain = GTGBMRegressor(n_features_to_select=4, n_estimators=5, random_state=0)
+    one = clone(plain).set_params(shortlist=1).fit(X, y)
+    plain.fit(X, y)
+    assert plain.selection_history_ == one.selection_history_
+    np.testing.assert_array_equal(plain.predict(X), one.predict(X))
+
+
+def test_fewer_features_than_listed() -> None:
+    X, y = table()
+    model = GTGBMRegressor(n_features_to_select=5, shortlist=100, penalty=0.05, n_estimators=5).fit(X, y)
+    assert 0 < model.n_selected_features_ < 5
+    with pytest.warns(UserWarning, match="constant"):
+        nothing = GTGBMRegressor(n_features_to_select=5, shortlist=2, n_estimators=5).fit(X, np.ones_like(y))
+    assert nothing.n_selected_features_ == 0
+
+
+def test_categories_are_kept_one_by_one() -> None:
+    rng = np.random.default_rng(0)
+    kind, other = rng.integers(0, 6, 3000).astype(float), rng.integers(0, 6, 3000).astype(float)
+    kind[::7] = np.nan
+    y = 3.0 * (kind == 2) - 2.0 * np.isnan(kind) + 1.5 * (other == 4) + rng.normal(size=3000)
+    X = np.column_stack([kind, other, rng.normal(size=3000)])
+    model = GTGBMRegressor(
+        n_features_to_select=3, shortlist=3, penalty=0.0001, categorical_features=[0, 1], n_estimators=20
+    ).fit(X, y)
+    bought = {(entry.feature, str(entry.category)) for entry in model.selection_history_}
+    assert bought == {(0, "2.0"), (0, "nan"), (1, "4.0")}
+
+
+def test_goes_with_early_stopping_several_classes_and_queries() -> None:
+    X, y = table()
+    model = GTGBMClassifier(
+        n_features_to_select=3, shortlist=2, n_estimators=30, early_stopping_rounds=3, random_state=0
+    ).fit(X, np.digitize(y, [-5.0, 5.0]))
+    assert model.n_selected_features_ == 3
+    assert len(model.trees_) == 3 * model.n_iter_
+    ranker = GTGBMRanker(n_features_to_select=2, shortlist=2, n_estimators=5, random_state=0)
+    ranker.fit(X, np.digitize(y, [-5.0, 5.0]), qid=np.arange(1500) // 10)
+    assert ranker.n_selected_features_ == 2
+
+
+def test_a_warm_start_goes_on_with_what_was_kept() -> None:
+    X, y = table()
+    model = GTGBMRegressor(n_features_to_select=4, shortlist=2, n_estimators=5, warm_start=True).fit(X, y)
+    before = model.selected_features_.tolist()
+    assert model.set_params(n_estimators=8).fit(X, y).selected_features_.tolist() == before
+    assert model.n_iter_ == 8
+
+
+@pytest.mark.parametrize("wrong", [0.5, 0, float("nan"), "2", None])
+def test_wrong_values(wrong: Any) -> None:
+    X, y = table(100)
+    with pytest.raises((ValueError, TypeError), match="shortlist"):
+        GTGBMRegressor(n_features_to_select=2, shortlist=wrong).fit(X, y)
+
+
+def test_needs_a_limit() -> None:
+    X, y = table(100)
+    with pytest.raises(ValueError, match=r"shortlist=2 needs n_features_to_select"):
+        GTGBMRegressor(shortlist=2).fit(X, y)
