@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from datetime import datetime, timezone
+from math import inf
 from pathlib import Path
 
 from benchmarks.data import DataMissingError, Source, load
@@ -30,6 +31,9 @@ def _arguments() -> argparse.Namespace:
     run.add_argument("--data-dir", type=Path, help="folder of stored data sets; absent ones are skipped")
     run.add_argument("--only", help=f"some of {','.join(PLANS)}, separated by commas")
     run.add_argument("--repeats", type=int, default=3, help="fits per method; medians are reported")
+    run.add_argument(
+        "--once-above", type=float, default=inf, help="fits that take more seconds are not repeated"
+    )
     run.add_argument("--threads", type=int, default=2, help="threads of every method")
     run.add_argument("--limit", type=float, default=900, help="most seconds for one fit, loading included")
     run.add_argument("--cache-dir", type=Path, default=SCRATCH / "tables", help="keeps generated tables")
@@ -66,6 +70,7 @@ def _start(arguments: argparse.Namespace, name: str) -> Results:
     """Return empty results, or with --resume what is there from the same machine, code and settings."""
     options = f"--only {name} --repeats {arguments.repeats} --threads {arguments.threads}"
     command = f"python -m benchmarks run --data-dir DIR {options}"
+    command += f" --once-above {arguments.once_above:g}" if arguments.once_above < inf else ""
     command += " --bars-only" * arguments.bars_only + " --quick" * arguments.quick
     about = {"Date": f"{datetime.now(timezone.utc):%Y-%m-%d}"} | environment(PACKAGES)
     partial = partial_path_of(arguments.results, name)
@@ -104,7 +109,7 @@ def _measure(arguments: argparse.Namespace, name: str) -> None:
     measurement = Measurement(
         _start(arguments, name), lambda job: run_in_process(job, limit), arguments.results
     )
-    measurement.all_rounds(plan, base, arguments.repeats)
+    measurement.all_rounds(plan, base, arguments.repeats, arguments.once_above)
     measurement.finish()
     results = measurement.results
     print(f"\n{rows_table(sum_up(results.runs))}\n\n{bars_table(bars_of(results))}\n")

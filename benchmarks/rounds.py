@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 
 from benchmarks.frontier import measure_frontier
@@ -66,14 +67,15 @@ class Measurement:
         )
         return record
 
-    def all_rounds(self, plan: Plan, base: Job, repeats: int) -> None:
+    def all_rounds(self, plan: Plan, base: Job, repeats: int, once_above: float = inf) -> None:
         """Run every method `repeats` times, interleaved, every second round backwards; then the frontier.
 
-        Layouts and encodings that were clearly slower than another in the first round are not repeated.
+        Layouts and encodings that were clearly slower than another in the first round are not repeated, nor
+        are fits that took more than `once_above` seconds.
         """
         first_round(plan, base, self.fit)
         first: list[Run] = list(self.results.runs)
-        jobs = worth_repeating(first)
+        jobs = worth_repeating(first, once_above=once_above)
         for k in range(1, repeats):
             for job in reversed(jobs) if k % 2 else jobs:
                 self.fit(job)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from statistics import median
 
 from benchmarks.jobs import Job, Record
@@ -100,10 +101,13 @@ def sum_up(runs: Sequence[Run]) -> list[Row]:
     ]
 
 
-def worth_repeating(runs: Sequence[Run], most: float = 1.2) -> list[Job]:
-    """Return the jobs without variants that are clearly slower than another of the same method."""
+def worth_repeating(runs: Sequence[Run], most: float = 1.2, once_above: float = inf) -> list[Job]:
+    """Return the jobs without variants that are clearly slower than another of the same method.
+
+    Fits that took more than `once_above` seconds are left out too.
+    """
     best = {row.label: row.seconds for row in sum_up(runs)}
-    return [job for job, record in runs if record.seconds <= most * best[job.label]]
+    return [job for job, record in runs if record.seconds <= min(most * best[job.label], once_above)]
 
 
 def _row(repeats: Sequence[Run]) -> Row:

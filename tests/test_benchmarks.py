@@ -143,6 +143,7 @@ def test_the_fastest_variant_counts() -> None:
     assert (row.seconds, row.fastest, row.slowest, row.n_runs) == (1.5, 1.0, 2.0, 2)
     assert row.variant == "row-wise"
     assert worth_repeating(runs[:2]) == [jobs[1]]
+    assert worth_repeating(runs[:2], once_above=0.5 * runs[1][1].seconds) == []
 
 
 # Bars
