@@ -45,6 +45,25 @@ void read_block(const Table<T>& table, const int64_t* rows, int64_t step, int64_
     }
 }
 
+// Edges around the one value that all values of a column looked at so far have, from all rows: a rare value
+// would go unnoticed otherwise. Returns their number.
+template <class T>
+int edges_around_one_value(const Table<T>& table, const int64_t* rows, int64_t n_rows, int64_t column,
+                           double* edges) {
+    double usual = std::numeric_limits<double>::quiet_NaN();
+    double below = usual, above = usual;
+    for (int64_t i = 0; i < n_rows; ++i) {
+        const double value = table.at(rows[i], column);
+        if (std::isnan(usual)) usual = value;
+        if (value < usual && !(value <= below)) below = value;
+        if (value > usual && !(value >= above)) above = value;
+    }
+    int count = 0;
+    if (!std::isnan(below)) edges[count++] = between(below, usual);
+    if (!std::isnan(above)) edges[count++] = between(usual, above);
+    return count;
+}
+
 // Calls body(column, values, worker) with the sampled values of each column. Columns are read in groups, row
 // by row: where a table is stored by rows, one look at a row serves all of them.
 template <class T, class F>
@@ -192,8 +211,11 @@ void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<co
                 const int64_t present = drop_nan(values[c], taken);
                 std::sort(values[c], values[c] + present);
                 runs_of_sorted(values[c], present, found);
+                double* edge = edges.data() + (first + c) * levels;
                 n_edges[static_cast<size_t>(first + c)] =
-                    thresholds_of_runs(found, levels - 1, edges.data() + (first + c) * levels);
+                    found.size() > 1
+                        ? thresholds_of_runs(found, levels - 1, edge)
+                        : edges_around_one_value(table, rows.data(), n, columns.data()[first + c], edge);
             }
         });
         pool.run(column_blocks * row_blocks, n * m * 8, [&](int64_t task, int) {

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 
 from gtgbm import AGBMRegressor, GTGBMClassifier, GTGBMRanker, GTGBMRegressor
 from gtgbm.arrays import F64
+from gtgbm.training import _times
 
 
 def table(n_rows: int = 1500, seed: int = 0) -> tuple[F64, F64]:
@@ -92,9 +94,28 @@ def test_goes_with_early_stopping_several_classes_and_queries() -> None:
 def test_a_warm_start_goes_on_with_what_was_kept() -> None:
     X, y = table()
     model = GTGBMRegressor(n_features_to_select=4, shortlist=2, n_estimators=5, warm_start=True).fit(X, y)
-    before = model.selected_features_.tolist()
+    before, trees = model.selected_features_.tolist(), list(model.trees_)
     assert model.set_params(n_estimators=8).fit(X, y).selected_features_.tolist() == before
     assert model.n_iter_ == 8
+    assert all(now is then for now, then in zip(model.trees_, trees, strict=False))
+
+
+def test_the_second_fit_does_not_look_at_other_columns() -> None:
+    rng = np.random.default_rng(0)
+    X = sparse.random(1000, 300, density=0.05, random_state=0, format="csc")
+    y = X[:, :10].toarray().sum(axis=1) + 0.1 * rng.normal(size=1000)
+    shared: Any = {"n_estimators": 5, "search": "exhaustive", "random_state": 0, "n_features_to_select": 5}
+    listed = GTGBMRegressor(shortlist=2, **shared).fit(X, y)
+    dense = GTGBMRegressor(shortlist=2, **shared).fit(X.toarray(), y)
+    assert listed.selection_history_ == dense.selection_history_
+    np.testing.assert_array_equal(listed.predict(X), dense.predict(X.toarray()))
+
+
+@pytest.mark.parametrize(
+    ("factor", "number", "expected"), [(1.1, 50, 55), (2.2, 50, 110), (1.01, 5, 6), (1e308, 5, 10**9)]
+)
+def test_multiples(factor: float, number: int, expected: int) -> None:
+    assert _times(factor, number) == expected
 
 
 @pytest.mark.parametrize("wrong", [0.5, 0, float("nan"), "2", None])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gtgbm import GTGBMClassifier, _core
-from gtgbm.arrays import F64, I64, Bool
+from gtgbm.arrays import F64, FALLING, I64, RISING, U8, Bool
 from gtgbm.candidates import SampledNodes
 from gtgbm.data.columns import DenseColumns
 from gtgbm.trend_tests import TrendTests, n_trend_rows
@@ -71,10 +73,11 @@ def sampled(residuals: I64, begin: list[int], end: list[int], weight: I64) -> Sa
     return SampledNodes(positions, cells, cells, np.array(begin), np.array(end), total, rows)
 
 
-def trends_of(X: F64, searched: I64 | None = None) -> TrendTests:
-    pool, rows = _core.Pool(2), np.arange(X.shape[0])
+def trends_of(X: F64, searched: I64 | None = None, directions: U8 | None = None) -> TrendTests:
+    pool, rows, d = _core.Pool(2), np.arange(X.shape[0]), X.shape[1]
     columns = DenseColumns(X, pool, 255, rows)
-    return TrendTests(columns, np.arange(X.shape[1]) if searched is None else searched, rows, pool)
+    free = np.zeros(d, dtype=np.uint8) if directions is None else directions
+    return TrendTests(columns, np.arange(d) if searched is None else searched, rows, free, pool)
 
 
 def best_by_least_squares(X: F64, y: F64, k: int) -> set[int]:
@@ -95,7 +98,7 @@ def test_finds_what_least_squares_finds(n_rows: int) -> None:
     residuals = np.rint(1000 * (y - y.mean())).astype(np.int64)
     ones, none = np.ones(n_rows, dtype=np.int64), np.zeros(60, dtype=bool)
     nodes = sampled(residuals, [0, 0, n_rows // 2], [n_rows, n_rows // 2, n_rows], ones)
-    found = trends_of(X).search(nodes, none, BITS, 1)
+    found = trends_of(X).search(nodes, none, BITS, 0.001)
     assert {3, 7, 11} <= set(found[0].tolist())
     for k, (begin, end) in enumerate(zip(nodes.begin, nodes.end, strict=True)):
         expected = best_by_least_squares(X[begin:end], y[begin:end], 4)
@@ -114,10 +117,10 @@ def test_columns_that_cannot_be_split_are_not_found() -> None:
     is_excluded: Bool = np.zeros(12, dtype=np.bool_)
     is_excluded[5] = True
     searched = np.setdiff1d(np.arange(12), [6])
-    found = trends_of(X, searched).search(nodes, is_excluded, BITS, 5)
+    found = trends_of(X, searched).search(nodes, is_excluded, BITS, 0.005)
     assert set(found[0].tolist()) & {0, 1, 2, 5, 6} == set()
     assert 4 in found[0]
-    few = trends_of(X[:, :5]).search(nodes, np.ones(5, dtype=np.bool_), BITS, 5)
+    few = trends_of(X[:, :5]).search(nodes, np.ones(5, dtype=np.bool_), BITS, 0.005)
     assert (few == -1).all(), "nothing is left to be found"
 
 
@@ -129,10 +132,64 @@ def test_rows_without_weight_count_for_nothing() -> None:
     y = np.where(weight == 1, X[:, 3], 100 * X[:, 4])
     residuals = np.rint(1000 * y).astype(np.int64) * weight
     trends, none = trends_of(X), np.zeros(30, dtype=np.bool_)
-    found = trends.search(sampled(residuals, [0], [n], weight), none, BITS, 1)
+    found = trends.search(sampled(residuals, [0], [n], weight), none, BITS, 0.001)
     assert 3 in found[0]
-    without = trends.search(sampled(residuals, [0], [600], weight), none, BITS, 1)
+    without = trends.search(sampled(residuals, [0], [600], weight), none, BITS, 0.001)
     np.testing.assert_array_equal(np.sort(found[0]), np.sort(without[0]))
+
+
+def test_of_equals_the_first_are_found() -> None:
+    # numpy's own partition would take whichever the processor's vectors leave at the front.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 60))
+    X[:, 15:55] = X[:, 15:16]
+    y = np.rint(1000 * (X[:, 15] + 3.0 * X[:, 58])).astype(np.int64)
+    nodes = sampled(y, [0], [1000], np.ones(1000, dtype=np.int64))
+    found = trends_of(X).search(nodes, np.zeros(60, dtype=np.bool_), BITS, 0.001)
+    assert found[0].tolist() == [58, *range(15, 22)]
+
+
+def test_columns_bound_to_a_direction_have_no_trend_against_it() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 24))
+    y = np.rint(1000 * (X[:, :20].sum(axis=1) + 0.7 * (X[:, 20] - X[:, 21]))).astype(np.int64)
+    directions = np.full(24, FALLING, dtype=np.uint8)
+    directions[20] = RISING
+    nodes = sampled(y, [0], [2000], np.ones(2000, dtype=np.int64))
+    found = trends_of(X, directions=directions).search(nodes, np.zeros(24, dtype=np.bool_), BITS, 0.001)
+    assert {20, 21} <= set(found[0].tolist())
+
+
+@pytest.mark.parametrize("share", [0.003, 0.02])
+def test_rare_values_have_trends_too(share: float) -> None:
+    rng = np.random.default_rng(0)
+    X = (rng.random((4000, 50)) < share).astype(np.float64)
+    X[:, ::2] = 1.0 - X[:, ::2]
+    X[rng.random(4000) < 0.9, 49] = np.nan
+    effect = np.where(np.isnan(X[:, :50]), 0.0, X)
+    trends = trends_of(X)
+    for column in (6, 7, 21, 48):
+        y = np.rint(1000 * effect[:, column]).astype(np.int64)
+        nodes = sampled(y, [0], [4000], np.ones(4000, dtype=np.int64))
+        assert trends.search(nodes, np.zeros(50, dtype=np.bool_), BITS, 0.0005)[0, 0] == column
+
+
+@pytest.mark.parametrize("kind", ["fractional", "balanced", "newton", "heavy"])
+def test_weights_of_any_unit(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 100)).astype(np.float32)
+    y = X[:, :4].sum(axis=1) + 0.5 * rng.normal(size=5000) > 1.0
+    parameters: Any = {"penalty": 0.01, "n_estimators": 15, "search": "group-testing", "random_state": 0}
+    weights = {"fractional": rng.uniform(0.5, 1.5, 5000), "heavy": np.full(5000, 1000.0)}
+    model = GTGBMClassifier(
+        class_weight="balanced" if kind == "balanced" else None,
+        criterion="newton" if kind == "newton" else "residuals",
+        **parameters,
+    ).fit(X, y, sample_weight=weights.get(kind))
+    assert set(model.selected_features_.tolist()) == {0, 1, 2, 3}
+    if kind == "heavy":
+        plain = GTGBMClassifier(**parameters).fit(X, y)
+        assert model.selected_features_.tolist() == plain.selected_features_.tolist()
 
 
 @pytest.mark.parametrize(

@@ -178,8 +178,10 @@ class GroupSearch:
         with self._timings.stage("trend tests"):
             sampled = self._trend_rows.of(tree, level, nodes[place])
             is_excluded = (costs.is_known | ~costs.is_allowed)[: self.n_columns]
-            min_leaf = self._min_leaf(tree, self._trend_rows)
-            found = self._trends.search(sampled, is_excluded, tree.cells.count_bits, min_leaf)
+            # In units of the weights, as the leaf is.
+            total = tree.cells.total & ((1 << tree.cells.count_bits) - 1)
+            least_share = tree.min_leaf / max(total, 1)
+            found = self._trends.search(sampled, is_excluded, tree.cells.count_bits, least_share)
             row, candidate = np.nonzero(found >= 0)
         return place[row], found[row, candidate]
 

@@ -104,7 +104,7 @@ class ExhaustiveSearch:
     ) -> tuple[I64, Splits]:
         """Find the best split of every feature."""
         del floor, costs
-        if self._n_left == 0 or nodes.shape[0] == 0:
+        if self._n_left <= 0 or nodes.shape[0] == 0:
             return nodes[:0], Splits.none(0)
         with self._timings.stage("search"):
             best = self._histograms.best_splits(tree, level, nodes).new
@@ -125,8 +125,8 @@ class ExhaustiveSearch:
             self._tiles.use[position] = SKIPPED
             codes, n_bins = self._tiles.column(position), int(self._tiles.n_bins[position])
         else:
-            assert self._sparse is not None
-            self._sparse.skip(feature)
+            if self._sparse is not None:
+                self._sparse.skip(feature)
             column = np.empty((1, self._columns.n_rows, 1), dtype=np.uint8)
             n_bins = int(self._columns.encode(np.array([feature]), column)[0])
             codes = column[0, :, 0]

@@ -166,7 +166,7 @@ def train(
     given = table, targets, loss
     is_listed = limit is not None and settings.shortlist > 1.0 and continued is None
     if limit is not None and is_listed:
-        wide = replace(settings, n_features_to_select=math.ceil(settings.shortlist * limit))
+        wide = replace(settings, n_features_to_select=_times(settings.shortlist, limit))
         listed = prepare(*given, wide, seed, pool, evaluated, timings=timings).booster.run()
         continued = best_features(listed, limit)
     fit = prepare(*given, settings, seed, pool, evaluated, continued, timings=timings)
@@ -226,8 +226,12 @@ def prepare(
         columns = _columns(table, pool, settings.max_bins, sample)
     else:
         columns = among.table.of_rows(among.rows, sample, threshold_rows)
+    limit = settings.n_features_to_select
     search: Search
-    if choice == "exhaustive":
+    if continued is not None and limit is not None and len(continued.history) >= limit:
+        # Nothing more can be bought: columns are only asked for by name.
+        search = ExhaustiveSearch(columns, searched[:0], reducer, timings, directions)
+    elif choice == "exhaustive":
         search = ExhaustiveSearch(columns, searched, reducer, timings, directions)
     else:
         search = _group_search(columns, searched, n_test, settings, pool, reducer, timings, rng, directions)
@@ -242,6 +246,11 @@ def prepare(
     evaluations = Evaluations(loss, evaluated.loss_name, evaluated.metrics, evaluated.validations)
     booster = Booster(grower, loss, pool, reducer, timings, continued, table, targets, schedule, evaluations)
     return Fit(booster, choice, timings)
+
+
+def _times(factor: float, number: int) -> int:
+    """Return a multiple, rounded up; 1.1 * 50 is a little more than 55 in floats, and should not be."""
+    return math.ceil(min(factor * number, 1e9) - 1e-9)
 
 
 def _columns(table: AnyTable, pool: _core.Pool, max_bins: int, sample: I64) -> Columns:
@@ -265,7 +274,7 @@ def _group_search(
     faithful = settings.test_rows is None
     with timings.stage("dealing"):
         tests = GroupTests(columns, searched, test_rows, settings.group_tests, pool, rng)
-        trends = None if faithful else _trend_tests(columns, searched, n_test, pool, rng)
+        trends = None if faithful else _trend_tests(columns, searched, n_test, directions, pool, rng)
     screening = Screening(
         by_tests=not faithful,
         # In small tables every node is small; a quarter of the rows is then all one can ask for.
@@ -276,15 +285,23 @@ def _group_search(
 
 
 def _trend_tests(
-    columns: Columns, searched: I64, n_test: int, pool: _core.Pool, rng: np.random.Generator
+    columns: Columns,
+    searched: I64,
+    n_test: int,
+    directions: U8,
+    pool: _core.Pool,
+    rng: np.random.Generator,
 ) -> TrendTests | None:
-    n_tested = n_trend_rows(columns.n_columns, columns.n_rows, n_test)
-    if n_tested == 0:
+    n_tested = n_trend_rows(searched.shape[0], columns.n_rows, n_test)
+    if n_tested == 0 or searched.shape[0] == 0:
         return None
     # Candidates are screened on the rows that place thresholds: others give two opinions instead of one.
-    others = np.setdiff1d(np.arange(columns.n_rows), columns.sample)
+    is_other = np.ones(columns.n_rows, dtype=np.bool_)
+    is_other[columns.sample] = False
+    others = np.flatnonzero(is_other)
     rows = others if others.shape[0] >= n_tested else np.arange(columns.n_rows)
-    return TrendTests(columns, searched, rows[sample_rows(rows.shape[0], n_tested, rng)], pool)
+    drawn = rows[sample_rows(rows.shape[0], n_tested, rng)]
+    return TrendTests(columns, searched, drawn, directions, pool)
 
 
 def _directions(monotone: Sequence[int], n_columns: int) -> U8:

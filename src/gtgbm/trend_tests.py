@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import F64, I64, U8, Bool
+from gtgbm.arrays import F64, FALLING, I64, RISING, U8, Bool
 from gtgbm.candidates import SampledNodes
 from gtgbm.data.columns import Columns
 
@@ -35,26 +35,28 @@ class TrendTests:
     Parameters
     ----------
     columns : Columns
-    searched : ndarray of int64
+    searched : ndarray of int64, shape (d,)
         The columns to be tested.
     rows : ndarray of int64, shape (m,)
         Ascending.
+    directions : ndarray of uint8
+        RISING or FALLING where a column of the table is bound to a direction, else 0.
     """
 
-    def __init__(self, columns: Columns, searched: I64, rows: I64, pool: _core.Pool) -> None:
+    def __init__(self, columns: Columns, searched: I64, rows: I64, directions: U8, pool: _core.Pool) -> None:
         self.rows = rows
+        self._searched = searched
+        self._direction: U8 = directions[searched]
         self._pool = pool
-        d, m = columns.n_columns, rows.shape[0]
+        d, m = searched.shape[0], rows.shape[0]
         self._packed: U8 = np.empty((d, -(-m // 2)), dtype=np.uint8)
         counts = np.empty((d, _LEVELS), dtype=np.int32)
         for first in range(0, d, _BATCH):
             batch = slice(first, min(d, first + _BATCH))
             codes = np.empty((batch.stop - first, m), dtype=np.uint8)
-            columns.rank_codes(np.arange(first, batch.stop), rows, _LEVELS, codes)
+            columns.rank_codes(searched[batch], rows, _LEVELS, codes)
             _core.pack_codes(pool, codes, self._packed[batch], counts[batch])
-        self._n_others: I64 = m - counts.max(axis=1)
-        self._is_searched: Bool = np.zeros(d, dtype=np.bool_)
-        self._is_searched[searched] = True
+        self._share_of_others: F64 = 1.0 - counts.max(axis=1, initial=0) / m
         code = np.arange(_LEVELS) - _LEVELS // 2
         powers = np.stack([code**power for power in range(1, 5)], axis=1)
         mean, squares, cubes, fourths = (counts @ powers / m).T
@@ -64,21 +66,22 @@ class TrendTests:
         self._means = mean, squares
         self._weights = _inverse(spread), _inverse(fourths - squares**2 - self._slope**2 * spread)
 
-    def search(self, sampled: SampledNodes, is_excluded: Bool, count_bits: int, min_leaf: int) -> I64:
+    def search(self, sampled: SampledNodes, is_excluded: Bool, count_bits: int, least_share: float) -> I64:
         """Find the features that tell most about each node's residuals.
 
         Parameters
         ----------
         sampled : SampledNodes
             The nodes' rows among those tested.
-        is_excluded : ndarray of bool, shape (d,)
-            Features not to be found.
-        min_leaf : int
-            Fewest of the tested rows on each side of a split.
+        is_excluded : ndarray of bool
+            Columns of the table not to be found.
+        least_share : float
+            Fewest rows on each side of a split, as a share of all rows.
 
         Returns
         -------
         ndarray of int64, shape (nodes, c)
+            Best first; -1 where there are no more.
         """
         weight = np.zeros((sampled.begin.shape[0], 2 * self._packed.shape[1]), dtype=np.int16)
         for k in range(weight.shape[0]):
@@ -95,10 +98,23 @@ class TrendTests:
         surplus = weight.sum(axis=1, dtype=np.int64)[:, None]
         straight = sums[:, :, 0] - surplus * self._means[0]
         bent = sums[:, :, 1] - surplus * self._means[1] - self._slope * straight
+        is_forbidden = ((self._direction == RISING) & (straight < 0.0)) | (
+            (self._direction == FALLING) & (straight > 0.0)
+        )
+        straight[is_forbidden] = 0.0
         score = straight**2 * self._weights[0] + bent**2 * self._weights[1]
-        score[:, is_excluded | ~self._is_searched | (self._n_others < min_leaf)] = -1.0
-        found: I64 = np.argpartition(-score, min(_CANDIDATES, score.shape[1]) - 1, axis=1)[:, :_CANDIDATES]
-        return np.where(np.take_along_axis(score, found, axis=1) >= 0.0, found, -1)
+        score[:, is_excluded[self._searched] | (self._share_of_others < least_share)] = -1.0
+        return np.stack([self._best(of_node) for of_node in score])
+
+    def _best(self, score: F64) -> I64:
+        """Features with the highest scores that are not negative, filled up with -1."""
+        place = max(0, score.shape[0] - _CANDIDATES)
+        # The few above the cut are sorted, not all; of equals the first, which a partition does not promise.
+        likely = np.flatnonzero(score >= max(np.partition(score, place)[place], 0.0))
+        best = likely[np.argsort(-score[likely], kind="stable")][:_CANDIDATES]
+        found = np.full(_CANDIDATES, -1, dtype=np.int64)
+        found[: best.shape[0]] = self._searched[best]
+        return found
 
 
 def _inverse(values: F64) -> F64:

@@ -53,7 +53,7 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
         "float",
         "",
         "Above 1: so many times n_features_to_select are bought first, and those that gain most are kept and "
-        "trained on again. Takes two fits.",
+        "trained on again. Takes two fits; callbacks hear of the second.",
     ),
     "min_node_fraction": ("float", "α", "A node with fewer than this share of the rows is not split."),
     "min_samples_leaf": (
