@@ -238,11 +238,11 @@ EXPERIMENT = Experiment(
     reproduces="no figure of the paper: what its Table 3 shows at one size, at all sizes",
     how=(
         "Our models have a hard limit on features and the largest penalty, divided by 5 again and again, "
-        "that buys so many; with a shortlist (`shortlist=2`) they begin with the default penalty. "
-        "topK: LightGBM's best by gain, trained again. RFE: half of the columns dropped at a time. CEGB: several penalties, "
-        "whatever number of features they give. CatBoost: `select_features` at some sizes. Trees of all "
-        "libraries have the same number of leaves. Nothing is chosen by test rows. One seed; between points "
-        "curves are taken as straight in the logarithm of the size."
+        "that buys so many; with a shortlist (`shortlist=2`) they begin with the default penalty. topK: "
+        "LightGBM's best by gain, trained again. RFE: half of the columns dropped at a time. CEGB: "
+        "several penalties, whatever number of features they give. CatBoost: `select_features` at some "
+        "sizes. Trees of all libraries have the same number of leaves. Nothing is chosen by test rows. "
+        "One seed; between points curves are taken as straight in the logarithm of the size."
     ),
     run=run,
     tables=tables,

@@ -194,15 +194,14 @@ EXPERIMENT = Experiment(
         "in the paper's appendix; the paper does not tell the number of trees: 100. GBFS, A-GBM and the "
         "paper's test minimise squared error from 0; our defaults are log loss and our own tests. K of "
         "topK is the largest number of features of GBFS, A-GBM and GT-GBM. LightGBM's trees have as many "
-        "leaves as GT-GBM's. "
-        "LightGBM and CatBoost get one column per category; CatBoost chooses as many as GT-GBM. Tuning does "
-        "not look at the number of features, so tuned models need not be of one size: our defaults are also "
-        "tuned under a limit, A-GBM's number of features, and the tests ask for the paper's claim of that "
-        "model. The generated tables of quick runs are the third set: on the first there were too few rows "
-        "to tune on, on the second, at two fixed penalties, GT-GBM was 0.4 to 6.7 points behind A-GBM (before "
-        "there were trend tests). The paper's test was tried with s = 1, 3, 10 and 30: larger s mostly came "
-        "closer to A-GBM, at several times the cost; s = 3 is kept because Figure 1 has it. Full runs have "
-        "10,000 Epsilon-shaped rows to save time."
+        "leaves as GT-GBM's. LightGBM and CatBoost get one column per category; CatBoost chooses as many "
+        "as GT-GBM. Tuning does not look at the number of features, so tuned models need not be of one "
+        "size: our defaults are also tuned under a limit, A-GBM's number of features, and the tests ask "
+        "for the paper's claim of that model. The generated tables of quick runs are the third set: on "
+        "the first there were too few rows to tune on, on the second, at two fixed penalties, GT-GBM was "
+        "0.4 to 6.7 points behind A-GBM (before there were trend tests). The paper's test was tried with "
+        "s = 1, 3, 10 and 30: larger s mostly came closer to A-GBM, at several times the cost; s = 3 is "
+        "kept because Figure 1 has it. Full runs have 10,000 Epsilon-shaped rows to save time."
     ),
     run=run,
     tables=tables,
