@@ -69,6 +69,7 @@ def _section(experiment: Experiment, stored: Stored, where: str) -> str:
         f"Reproduces {experiment.reproduces}. {experiment.how}",
         f"![{experiment.title}]({where}/{experiment.name}.png)",
         experiment.tables(stored.results),
+        *([f"**Why it differs.** {experiment.why}"] if experiment.why else []),
         f"`{stored.command}`: {stored.seconds:.0f} s; seeds from {seed}. {facts}.",
     ]
     return "\n\n".join(parts) + "\n"

@@ -78,6 +78,8 @@ class Experiment:
         Markdown, the paper's numbers beside ours.
     figure : callable
     claims : callable
+    why : str
+        Why results differ from the paper's or a peer's, as far as we know; Markdown.
     """
 
     name: str
@@ -88,3 +90,4 @@ class Experiment:
     tables: Callable[[Results], str]
     figure: Callable[[Results], Figure]
     claims: Callable[[Results], list[Claim]]
+    why: str = ""
