@@ -9,9 +9,13 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
-_CYCLE = ("#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd", "#8c564b", "#e377c2", "#17becf")
-_MARKERS = "osD^vPX*"
+_CYCLE = (
+    *("#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd"),
+    *("#8c564b", "#e377c2", "#17becf", "#bcbd22", "#7f7f7f"),
+)
+_MARKERS = "osD^vPX*<h"
 
 
 def panels(rows: int, columns: int, width: float = 4.2, height: float = 3.4) -> tuple[Figure, Any]:
@@ -26,6 +30,14 @@ def style(names: Sequence[str]) -> dict[str, dict[str, Any]]:
         name: {"color": _CYCLE[k % len(_CYCLE)], "marker": _MARKERS[k % len(_MARKERS)]}
         for k, name in enumerate(names)
     }
+
+
+def count_axis(axes: Any) -> None:
+    """Let numbers of features grow to the right, by factors, labelled in plain digits."""
+    axes.set(xscale="log", xlabel="features")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(ScalarFormatter())
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def heat_map(axes: Any, values: Any, x: Sequence[object], y: Sequence[object], **options: Any) -> Any:

@@ -15,7 +15,7 @@ from benchmarks.jobs import Job, Record
 from benchmarks.methods import CAT_SELECT, LGB_CEGB, LISTED, cegb_job, lightgbm_job, our_job, peer_job
 from benchmarks.results import SCRATCH
 from benchmarks.worker import run_here
-from experiments.figures import panels, style
+from experiments.figures import count_axis, panels, style
 from experiments.markdown import number, table
 from experiments.record import Claim, Context, Experiment, Results
 
@@ -191,12 +191,13 @@ def figure(results: Results) -> Figure:
         for method, points in of_data["points"].items():
             line = sorted((point["features"], point["auc"]) for point in points)
             one.plot(*zip(*line, strict=True), label=method, markersize=4, **looks[method])
-        one.set(xscale="log", xlabel="features", ylabel="test AUC")
+        count_axis(one)
+        one.set_ylabel("test AUC")
         one.set_title(label, fontsize=9)
         one.grid(alpha=0.25)
     for one in list(axes.flat)[len(data) :]:
         one.set_axis_off()
-    axes[0, 0].legend(fontsize=7)
+    drawing.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
     return drawing
 
 

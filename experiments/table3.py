@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from experiments.figures import panels, style
+from experiments.figures import count_axis, panels, style
 from experiments.markdown import number, table
 from experiments.models import (
     AGBM,
@@ -143,10 +143,11 @@ def figure(results: Results) -> Figure:
             if method in task["lines"]:
                 line = task["lines"][method]
                 one.plot(line["features"], 100 * line["auc"], linestyle="", label=method, **looks[method])
-        one.set(xscale="log", xlabel="features", title=paper if task["is_real"] else f"stand-in for {paper}")
+        count_axis(one)
+        one.set_title(paper if task["is_real"] else f"stand-in for {paper}")
         one.grid(alpha=0.25)
     axes[0, 0].set_ylabel("test AUC, %")
-    axes[0, -1].legend(fontsize=7)
+    drawing.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=7)
     return drawing
 
 
