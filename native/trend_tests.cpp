@@ -9,8 +9,7 @@ namespace gtgbm {
 namespace {
 
 constexpr int kLevels = 16;
-// 8^2 * 32768 * 256, twice for the two codes of a byte, is 2^30: so many bytes may be summed in 32 bits,
-// which vectorises.
+// 8^2 * 32768 * 256 is 2^29: products of so many rows may be summed in 32 bits, which vectorises.
 constexpr int64_t kBlock = 256;
 
 GTGBM_WIDE_VECTORS

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import F64, I64
+from gtgbm.arrays import F64, I16, I64
 from gtgbm.reducer import Reducer
 from gtgbm.weights import RowWeights
 
@@ -89,6 +89,12 @@ def power_of_two_scale(largest: float, bits: int) -> float:
         return 1.0
     exponent = math.frexp(largest)[1]
     return math.ldexp(1.0, max(min(bits - exponent, 500), -500))
+
+
+def as_int16(residuals: F64) -> I16:
+    """Round fixed-point residuals to 16 bits, the largest to about 32,000: enough to compare features by."""
+    scaled: I16 = np.rint(residuals * (32000.0 / np.abs(residuals).max(initial=1.0))).astype(np.int16)
+    return scaled
 
 
 def exact_mean(values: F64, weights: RowWeights, pool: _core.Pool, reducer: Reducer) -> float:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import CELLS, F64, I8, I16, I64, LANES, U8, U16, Bool
+from gtgbm.arrays import CELLS, F64, I8, I64, LANES, U8, U16, Bool
 from gtgbm.candidates import SampledNodes
 from gtgbm.data.columns import Columns
+from gtgbm.fixed_point import as_int16
 
 _MAX_HISTOGRAMS = 2048
 _BUDGET_ROWS = 2000
@@ -314,8 +315,7 @@ class GroupTests:
         d = self._codes.shape[0]
         if not self._settings.signed or self._shape.n_tiles == 0:
             return np.ones(d, dtype=np.int8)
-        centred = residuals - residuals.mean()
-        weight: I16 = np.rint(centred * (32000.0 / max(np.abs(centred).max(), 1.0))).astype(np.int16)
+        weight = as_int16(residuals - residuals.mean())
         correlation = np.empty(d, dtype=np.int64)
         _core.correlate(self._pool, self._codes, weight, correlation)
         # Rounding leaves the weights a mean of their own, which would give every feature the same sign.

@@ -12,6 +12,7 @@ from gtgbm import _core
 from gtgbm.arrays import F64, FALLING, I64, RISING, U8, Bool
 from gtgbm.candidates import SampledNodes
 from gtgbm.data.columns import Columns
+from gtgbm.fixed_point import as_int16
 
 _LEVELS = 16
 """Codes of a column, 0 for missing values: a trend needs no more."""
@@ -87,11 +88,9 @@ class TrendTests:
         for k in range(weight.shape[0]):
             part = slice(sampled.begin[k], sampled.end[k])
             cells = sampled.cells[part]
-            count = cells & ((1 << count_bits) - 1)
-            total = cells >> count_bits
-            centred = total - count * (total.sum() / max(count.sum(), 1))
-            largest = np.abs(centred).max(initial=1.0)
-            weight[k, sampled.positions[part]] = np.rint(centred * (32000.0 / largest))
+            mean = (sampled.total[k] >> count_bits) / max(sampled.n_rows[k], 1)
+            centred = (cells >> count_bits) - (cells & ((1 << count_bits) - 1)) * mean
+            weight[k, sampled.positions[part]] = as_int16(centred)
         sums = np.empty((weight.shape[0], self._packed.shape[0], 2), dtype=np.int64)
         _core.trend_sums(self._pool, self._packed, weight, sums)
         # Rounding leaves the weights a sum of their own.
