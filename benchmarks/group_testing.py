@@ -30,7 +30,7 @@ from benchmarks.marked import write_between
 from benchmarks.measuring import ROOT, environment
 from gtgbm import GTGBMClassifier, group_search, group_tests
 from gtgbm.demo_data import make_demo_data
-from gtgbm.estimators import base
+from gtgbm.estimators import settings as fits
 
 PAGE = ROOT / "docs" / "group-testing.md"
 
@@ -65,13 +65,13 @@ VARIANTS = (
     Variant("dealt once", settings={"redeal_every": None}),
     Variant("1,000 test rows", parameters={"test_rows": 1000}),
     Variant("4,000 test rows", parameters={"test_rows": 4000}, slow=True),
-    Variant("nodes of 25 test rows searched", constants={(base, "_MIN_TEST_ROWS"): 25}),
-    Variant("nodes of 400 test rows searched", constants={(base, "_MIN_TEST_ROWS"): 400}),
-    Variant("no chance gain subtracted", constants={(base, "_CHANCE_GAIN"): 0.0}),
-    Variant("chance gain 12", constants={(base, "_CHANCE_GAIN"): 12.0}),
+    Variant("nodes of 25 test rows searched", constants={(fits, "_MIN_TEST_ROWS"): 25}),
+    Variant("nodes of 400 test rows searched", constants={(fits, "_MIN_TEST_ROWS"): 400}),
+    Variant("no chance gain subtracted", constants={(fits, "_CHANCE_GAIN"): 0.0}),
+    Variant("chance gain 12", constants={(fits, "_CHANCE_GAIN"): 12.0}),
     Variant("unlikely nodes searched too", constants={(group_search, "_GAIN_MARGIN"): math.inf}, slow=True),
-    Variant("every node looks, however like its parent", constants={(base, "REVISIT_SHARE"): 1.0}, slow=True),
-    Variant("every tree looks", constants={(base, "LONGEST_REST"): 0}),
+    Variant("every node looks, however like its parent", constants={(fits, "REVISIT_SHARE"): 1.0}, slow=True),
+    Variant("every tree looks", constants={(fits, "LONGEST_REST"): 0}),
     Variant("the paper's algorithm (test_rows=None)", parameters={"test_rows": None}, slow=True),
 )
 
@@ -108,7 +108,7 @@ def changed(variant: Variant) -> Iterator[None]:
 
     patches = [patch.object(module, name, value) for (module, name), value in variant.constants.items()]
     if variant.settings:
-        patches.append(patch.object(base, "GroupTestSettings", settings))
+        patches.append(patch.object(fits, "GroupTestSettings", settings))
     for one in patches:
         one.start()
     try:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from benchmarks.data.generated import make_table
 from benchmarks.growth_page import exponent
 from benchmarks.measuring import measure
-from experiments.figures import panels, style
+from experiments.figures import count_axis, panels, style
 from experiments.markdown import number, table
 from experiments.paper import COMPLEXITY
 from experiments.processes import call_in_process, medians
@@ -38,7 +38,7 @@ def sweeps(context: Context) -> dict[str, list[dict[str, int]]]:
 
 
 def run(context: Context) -> Results:
-    """Measure every table in processes of their own, repeats in turn."""
+    """Measure every fit in a process of its own, repeats in turn; stumps show precomputation's memory."""
     repeats, n_trees = context.choose(1, 3), context.choose(5, 20)
     points = []
     for sweep, steps in sweeps(context).items():
@@ -48,8 +48,10 @@ def run(context: Context) -> Results:
             found: dict[str, list[dict[str, float]]] = {method: [] for method in methods}
             for _ in range(repeats):
                 for method in methods:
-                    given = {"method": method, "n_trees": n_trees, "threads": context.threads} | step
-                    found[method].append(call_in_process(cost, context.threads, **given))
+                    given = {"method": method, "threads": context.threads} | step
+                    stump = call_in_process(cost, context.threads, **given, n_trees=1, max_depth=1)
+                    full = call_in_process(cost, context.threads, **given, n_trees=n_trees)
+                    found[method].append(full | {"precomputation_mb": stump["training_mb"]})
             points += [
                 {"sweep": sweep, "at": step[sweep], "method": method} | medians(records)
                 for method, records in found.items()
@@ -58,8 +60,10 @@ def run(context: Context) -> Results:
     return {"repeats": repeats, "n_trees": n_trees, "points": points, "sweeps": sweeps(context)}
 
 
-def cost(method: str, n: int, d: int, s: int, n_trees: int, threads: int) -> dict[str, float]:
-    """Fit one stump for its memory, then `n_trees` trees; what comes before the second is precomputation."""
+def cost(
+    method: str, n: int, d: int, s: int, threads: int, n_trees: int, max_depth: int | None = None
+) -> dict[str, float]:
+    """Fit some trees; what comes before the second is precomputation."""
     X, y = make_table(n, d, min(50, d // 2), seed=0)
 
     def model(**parameters: Any) -> Any:
@@ -73,19 +77,17 @@ def cost(method: str, n: int, d: int, s: int, n_trees: int, threads: int) -> dic
 
     # A first fit of a few rows: imports and first uses of kernels are nobody's precomputation.
     model(n_estimators=1).fit(X[:200], y[:200])
-    _, stump = measure(lambda: model(n_estimators=1, max_depth=1).fit(X, y))
     rounds: list[float] = []
     begin = perf_counter()
-    _, full = measure(
-        lambda: model(n_estimators=n_trees).fit(
+    _, fit = measure(
+        lambda: model(n_estimators=n_trees, max_depth=max_depth).fit(
             X, y, callbacks=[lambda _: rounds.append(perf_counter() - begin)]
         )
     )
     return {
         "precomputation_seconds": rounds[0],
-        "training_seconds": (rounds[-1] - rounds[0]) / (n_trees - 1),
-        "precomputation_mb": max(stump.peak_mb or 0.0, 0.01),
-        "training_mb": max(full.peak_mb or 0.0, 0.01),
+        "training_seconds": (rounds[-1] - rounds[0]) / max(1, n_trees - 1),
+        "training_mb": max(fit.peak_mb or 0.0, 0.01),
     }
 
 
@@ -136,9 +138,10 @@ def figure(results: Results) -> Figure:
                 line = [p for p in results["points"] if p["sweep"] == sweep and p["method"] == method]
                 if line:
                     one.plot([p["at"] for p in line], [p[key] for p in line], label=method, **looks[method])
-            one.set(xscale="log", yscale="log", xlabel=sweep, ylabel=name)
+            count_axis(one, sweep)
+            one.set(yscale="log", ylabel=name)
             one.grid(alpha=0.25)
-    axes[0, 0].legend(fontsize=7)
+    drawing.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
     return drawing
 
 

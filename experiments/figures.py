@@ -32,9 +32,9 @@ def style(names: Sequence[str]) -> dict[str, dict[str, Any]]:
     }
 
 
-def count_axis(axes: Any) -> None:
-    """Let numbers of features grow to the right, by factors, labelled in plain digits."""
-    axes.set(xscale="log", xlabel="features")
+def count_axis(axes: Any, label: str = "features") -> None:
+    """Let whole numbers of something grow to the right, by factors, labelled in plain digits."""
+    axes.set(xscale="log", xlabel=label)
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.xaxis.set_minor_formatter(NullFormatter())

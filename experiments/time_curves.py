@@ -23,7 +23,8 @@ from experiments.record import Claim, Context, Experiment, Results
 from experiments.tasks import PAPERS, Task, paper_task
 
 OURS = (GBFS, AGBM, GT_PAPER, GT_OURS)
-METHODS = (TOPK, *OURS, ALL_FEATURES)
+# LightGBM comes last: its leaves and topK's number of features are those of our models.
+METHODS = (*OURS, TOPK, ALL_FEATURES)
 PENALTY = {"Gisette": 0.003, "Epsilon": 0.001, "Flight": 0.0002}
 """One for all methods: curves are compared at the same price of a feature."""
 EVERY = 5
@@ -50,7 +51,7 @@ def run(context: Context) -> Results:
                     paper=paper,
                     n_trees=n_trees,
                     n_leaves=about.get("n_leaves"),
-                    k=about.get("k"),
+                    k=_most_features(curves) if method == TOPK else None,
                     context={key: str(v) if isinstance(v, Path) else v for key, v in asdict(context).items()},
                 )
                 about |= answer.pop("about")
@@ -58,6 +59,11 @@ def run(context: Context) -> Results:
                 print(f"time_curves: {paper}: {method}: {answer['seconds'][-1]:.2f} s", flush=True)
         found[paper] = about | {"curves": {name: _median(runs) for name, runs in curves.items()}}
     return {"n_trees": n_trees, "repeats": repeats, "tasks": found}
+
+
+def _most_features(curves: dict[str, list[Any]]) -> int:
+    """Return topK's K: the largest of the three methods of the paper."""
+    return max(int(curves[method][0]["features"]) for method in (GBFS, AGBM, GT_PAPER))
 
 
 def _median(runs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -79,12 +85,10 @@ def measure(
         curve, model = _ours(method, task, settings)
         if method == GT_PAPER:
             about["n_leaves"] = max(2, round(float(np.mean(model.n_leaves_))))
-        if method == GBFS:
-            about["k"] = int(model.n_selected_features_)
         return curve | {"about": about}
-    return _lightgbm(task.one_hot(), settings, n_leaves or 31, k if method == TOPK else None) | {
-        "about": about
-    }
+    if n_leaves is None:
+        raise ValueError(f"{method}: n_leaves is that of {GT_PAPER}, which comes first")
+    return _lightgbm(task.one_hot(), settings, n_leaves, k) | {"about": about}
 
 
 def _ours(method: str, task: Task, settings: Settings) -> tuple[dict[str, Any], Any]:
@@ -198,7 +202,7 @@ def figure(results: Results) -> Figure:
                 one.plot(curve["seconds"], curve[key], label=method, markersize=3, **looks[method])
             one.set(xscale="log", xlabel="seconds", ylabel=name, title=task["title"])
             one.grid(alpha=0.25)
-    axes[0, 0].legend(fontsize=7)
+    drawing.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=6, fontsize=8)
     return drawing
 
 
@@ -230,12 +234,18 @@ EXPERIMENT = Experiment(
         "Every fit in a process of its own, methods in turn; our models' times are medians of three, "
         "LightGBM's are of one run. All methods have the same price of a feature and number of trees. "
         "Scores come from a second fit, so that looking at test rows is not timed. topK's curve begins "
-        "when its fit on all columns is done. The variance at the root is the mean square of label minus "
-        "predicted chance on the training rows. A-GBM and GBFS here use the same kernels and skips as "
-        "GT-GBM, which the paper's did not."
+        "when its fit on all columns is done; its K is the largest of GBFS, A-GBM and the paper's test. "
+        "The variance at the root is the mean square of label minus predicted chance on the training "
+        "rows. A-GBM and GBFS here use the same kernels and skips as GT-GBM, which the paper's did not."
     ),
     run=run,
     tables=tables,
     figure=figure,
     claims=claims,
+    why=(
+        "Most of the paper's test goes into its pseudo-features, which are dealt and binned on all rows "
+        "before the first tree is done (8 and 10 s on the stand-ins); its later trees are quick. Our A-GBM "
+        "and GBFS bin instead of sorting, on all cores, and leave out nodes that cannot buy, so there is "
+        "less to be faster than. Our defaults deal features into pseudo-features on a sample of rows."
+    ),
 )

@@ -26,21 +26,21 @@ int64_t drop_nan(double* values, int64_t n) {
     return std::remove_if(values, values + n, [](double v) { return std::isnan(v); }) - values;
 }
 
-// Values of every `step`th of some rows in a few columns. Where a table is stored by rows, one look at a row
-// serves all of the columns.
-template <class T, size_t Columns, size_t Rows>
-void read_block(const Table<T>& table, const int64_t* rows, int64_t step, int64_t n_rows,
-                const int64_t* columns, int64_t n_columns, double (&values)[Columns][Rows]) {
+// Values of some rows in a few columns: that of row_at(i) in columns[c] goes to values[c * stride + i]. Where
+// a table is stored by rows, one look at a row serves all of the columns.
+template <class T, class F>
+void read_block(const Table<T>& table, F&& row_at, int64_t n_rows, const int64_t* columns, int64_t n_columns,
+                double* values, int64_t stride) {
     if (table.by_columns()) {
         for (int64_t c = 0; c < n_columns; ++c)
-            for (int64_t i = 0; i < n_rows; ++i) values[c][i] = table.at(rows[i * step], columns[c]);
+            for (int64_t i = 0; i < n_rows; ++i) values[c * stride + i] = table.at(row_at(i), columns[c]);
         return;
     }
     for (int64_t i = 0; i < n_rows; ++i) {
-        const int64_t ahead = rows[std::min(i + kAhead, n_rows - 1) * step];
+        const int64_t row = row_at(i), ahead = row_at(std::min(i + kAhead, n_rows - 1));
         for (int64_t c = 0; c < n_columns; ++c) {
             table.prefetch(ahead, columns[c]);
-            values[c][i] = table.at(rows[i * step], columns[c]);
+            values[c * stride + i] = table.at(row, columns[c]);
         }
     }
 }
@@ -64,37 +64,21 @@ int edges_around_one_value(const Table<T>& table, const int64_t* rows, int64_t n
     return count;
 }
 
-// Calls body(column, values, worker) with the sampled values of each column. Columns are read in groups, row
-// by row: where a table is stored by rows, one look at a row serves all of them.
-template <class T, class F>
-void for_each_sampled_column(Pool& pool, const Table<T>& table, const Array<const int64_t, 1>& rows,
-                             const Array<const int64_t, 1>& columns, F&& body) {
-    constexpr int64_t kGroup = 64;
-    const int64_t n = static_cast<int64_t>(rows.shape(0)), m = static_cast<int64_t>(columns.shape(0));
-    const bool by_rows = !table.by_columns();
-    std::vector<double> buffer(static_cast<size_t>(std::min(kGroup, m) * n));
-    for (int64_t first = 0; first < m; first += kGroup) {
-        const int64_t count = std::min(kGroup, m - first);
-        const int64_t* column = columns.data() + first;
-        if (by_rows) {
-            constexpr int64_t kRows = 128;
-            pool.run(blocks_of(n, kRows), n * count * 4, [&](int64_t task, int) {
-                for (int64_t i = task * kRows; i < std::min(n, (task + 1) * kRows); ++i) {
-                    const int64_t ahead = rows.data()[std::min(i + kAhead, n - 1)];
-                    for (int64_t c = 0; c < count; ++c) {
-                        table.prefetch(ahead, column[c]);
-                        buffer[static_cast<size_t>(c * n + i)] = table.at(rows.data()[i], column[c]);
-                    }
-                }
-            });
-        } else {
-            pool.run(count, n * count, [&](int64_t c, int) {
-                for (int64_t i = 0; i < n; ++i)
-                    buffer[static_cast<size_t>(c * n + i)] = table.at(rows.data()[i], column[c]);
-            });
-        }
-        pool.run(count, n * count * 8,
-                 [&](int64_t c, int worker) { body(first + c, buffer.data() + c * n, worker); });
+// Places of values between the least and the greatest finite one, in 65535ths; missing ones at the least.
+void scale_to_range(const double* values, int64_t n, uint16_t* out) {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (int64_t i = 0; i < n; ++i) {
+        if (!std::isfinite(values[i])) continue;
+        low = values[i] < low ? values[i] : low;
+        high = values[i] > high ? values[i] : high;
+    }
+    // Halves, so that a range wider than the largest double does not overflow.
+    const double range = high / 2 - low / 2;
+    for (int64_t i = 0; i < n; ++i) {
+        const double scaled = range > 0 ? (values[i] / 2 - low / 2) / range : 0.0;
+        // Infinite values lie at the ends of the range.
+        const double clipped = scaled > 1.0 ? 1.0 : scaled > 0.0 ? scaled : 0.0;
+        out[i] = static_cast<uint16_t>(std::nearbyint(clipped * 65535.0));
     }
 }
 
@@ -112,9 +96,9 @@ void gather(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<const 
         pool.run(row_blocks * blocks_of(m, kColumnBlock), n * m * 4, [&](int64_t task, int) {
             const int64_t first = task / row_blocks * kColumnBlock, last = std::min(first + kColumnBlock, m);
             const int64_t begin = task % row_blocks * kRowBlock, end = std::min(begin + kRowBlock, n);
-            for (int64_t i = begin; i < end; ++i)
-                for (int64_t c = first; c < last; ++c)
-                    out.data()[c * n + i] = table.at(rows.data()[i], columns.data()[c]);
+            read_block(
+                table, [&](int64_t i) { return rows.data()[begin + i]; }, end - begin, columns.data() + first,
+                last - first, out.data() + first * n + begin, n);
         });
     });
 }
@@ -161,15 +145,9 @@ void encode(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<con
             // Values first, codes after: a loop of nothing but loads keeps many cache misses in flight, which
             // is what reading single columns of a table stored by rows consists of.
             double values[kLanes][kRowBlock];
-            if (table.by_columns()) {
-                for (int64_t c = first; c < last; ++c)
-                    for (int64_t i = begin; i < end; ++i)
-                        values[c - first][i - begin] = table.at(i, columns.data()[c]);
-            } else {
-                for (int64_t i = begin; i < end; ++i)
-                    for (int64_t c = first; c < last; ++c)
-                        values[c - first][i - begin] = table.at(i, columns.data()[c]);
-            }
+            read_block(
+                table, [&](int64_t i) { return begin + i; }, end - begin, columns.data() + first,
+                last - first, &values[0][0], kRowBlock);
             for (int64_t c = first; c < last; ++c) {
                 const double* edges = thresholds.data() + c * width;
                 const int count = std::max(n_thresholds.data()[c], 0);
@@ -205,7 +183,9 @@ void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<co
         pool.run(column_blocks, taken * m * 20, [&](int64_t task, int worker) {
             const int64_t first = task * kColumnBlock, count = std::min(kColumnBlock, m - first);
             double values[kColumnBlock][kSorted];
-            read_block(table, rows.data(), step, taken, columns.data() + first, count, values);
+            read_block(
+                table, [&](int64_t i) { return rows.data()[i * step]; }, taken, columns.data() + first, count,
+                &values[0][0], kSorted);
             auto& found = runs[static_cast<size_t>(worker)];
             for (int64_t c = 0; c < count; ++c) {
                 const int64_t present = drop_nan(values[c], taken);
@@ -222,7 +202,9 @@ void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<co
             const int64_t first = task / row_blocks * kColumnBlock, count = std::min(kColumnBlock, m - first);
             const int64_t begin = task % row_blocks * kSorted, size = std::min(kSorted, n - begin);
             double values[kColumnBlock][kSorted];
-            read_block(table, rows.data() + begin, 1, size, columns.data() + first, count, values);
+            read_block(
+                table, [&](int64_t i) { return rows.data()[begin + i]; }, size, columns.data() + first, count,
+                &values[0][0], kSorted);
             for (int64_t c = first; c < first + count; ++c) {
                 const double* value = values[c - first];
                 uint8_t* codes = out.data() + c * n + begin;
@@ -237,27 +219,22 @@ void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<co
 
 void minmax_values(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<const int64_t, 1> columns,
                    Array<uint16_t, 2> out) {
-    const int64_t n = static_cast<int64_t>(rows.shape(0));
+    const int64_t n = static_cast<int64_t>(rows.shape(0)), m = static_cast<int64_t>(columns.shape(0));
     require(out.shape(0) == columns.shape(0) && out.shape(1) == rows.shape(0),
             "minmax_values: out must have shape (columns, rows)");
     require_below(columns, static_cast<int64_t>(any.shape(1)), "minmax_values: column out of range");
     require_below(rows, static_cast<int64_t>(any.shape(0)), "minmax_values: row out of range");
+    std::vector<std::vector<double>> buffers(static_cast<size_t>(pool.size()));
     with_table(any, [&](auto table) {
-        for_each_sampled_column(pool, table, rows, columns, [&](int64_t c, const double* values, int) {
-            double low = std::numeric_limits<double>::infinity(), high = -low;
-            for (int64_t i = 0; i < n; ++i) {
-                if (!std::isfinite(values[i])) continue;
-                low = values[i] < low ? values[i] : low;
-                high = values[i] > high ? values[i] : high;
-            }
-            // Halves, so that a range wider than the largest double does not overflow.
-            const double range = high / 2 - low / 2;
-            for (int64_t i = 0; i < n; ++i) {
-                const double scaled = range > 0 ? (values[i] / 2 - low / 2) / range : 0.0;
-                // Infinite values lie at the ends of the range.
-                const double clipped = scaled > 1.0 ? 1.0 : scaled > 0.0 ? scaled : 0.0;
-                out.data()[c * n + i] = static_cast<uint16_t>(std::nearbyint(clipped * 65535.0));
-            }
+        pool.run(blocks_of(m, kColumnBlock), n * m * 12, [&](int64_t task, int worker) {
+            const int64_t first = task * kColumnBlock, count = std::min(kColumnBlock, m - first);
+            auto& values = buffers[static_cast<size_t>(worker)];
+            values.resize(static_cast<size_t>(kColumnBlock * n));
+            read_block(
+                table, [&](int64_t i) { return rows.data()[i]; }, n, columns.data() + first, count,
+                values.data(), n);
+            for (int64_t c = 0; c < count; ++c)
+                scale_to_range(values.data() + c * n, n, out.data() + (first + c) * n);
         });
     });
 }

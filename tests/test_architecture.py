@@ -83,6 +83,7 @@ LAYERS: list[tuple[str, ...]] = [
         "estimators.compact",
         "estimators.documentation",
         "estimators.rows",
+        "estimators.settings",
         "estimators.ranker",
         "estimators.multitask",
         "estimators.multitask_base",

@@ -16,6 +16,7 @@ image = pytest.importorskip("matplotlib.image")
 from benchmarks.measuring import ROOT  # noqa: E402
 from experiments.figures import is_blank  # noqa: E402
 from experiments.frontier import at_size  # noqa: E402
+from experiments.models import AGBM, GBFS, GT_PAPER, TOPK  # noqa: E402
 from experiments.page import write_page  # noqa: E402
 from experiments.phase import frontier, growth  # noqa: E402
 from experiments.queries import precision_at  # noqa: E402
@@ -48,6 +49,14 @@ def test_quick_run(folder: Path, name: str) -> None:
     assert "| " in (folder / f"{name}.md").read_text(encoding="utf-8")
     assert not is_blank(image.imread(folder / f"{name}.png"))
     assert "<path" in (folder / f"{name}.svg").read_text(encoding="utf-8")
+
+
+def test_topk_is_timed_with_no_more_features_than_the_others(folder: Path) -> None:
+    stored = read(folder, "time_curves")
+    assert stored is not None
+    for task in stored.results["tasks"].values():
+        features = {method: curve["features"] for method, curve in task["curves"].items()}
+        assert features[TOPK] <= max(features[method] for method in (GBFS, AGBM, GT_PAPER))
 
 
 def test_the_page_says_first_what_falls_short(folder: Path, tmp_path: Path) -> None:

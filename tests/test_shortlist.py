@@ -48,6 +48,19 @@ def test_keeps_those_that_gain_most_and_trains_on_them_again(search: str) -> Non
     assert all(gains[one.feature] == (one.gain, one.price) for one in model.selection_history_)
 
 
+def test_halves_again_and_again() -> None:
+    """What is left of 12 is the best 3 of the best 6, each by a fit of their own."""
+    X, y = table()
+    shared: Any = {"penalty": 0.0005, "n_estimators": 20, "search": "exhaustive"}
+    listed = AGBMRegressor(n_features_to_select=12, penalty=0.0005, n_estimators=20).fit(X, y)
+    assert listed.n_selected_features_ == 12
+    kept = sorted(np.argsort(-total_gains(listed), kind="stable")[:6].tolist())
+    half = AGBMRegressor(penalty=0.0, n_estimators=20).fit(X[:, kept], y)
+    best = [kept[k] for k in np.argsort(-total_gains(half), kind="stable")[:3]]
+    model = GTGBMRegressor(n_features_to_select=3, shortlist=4, **shared).fit(X, y)
+    assert sorted(model.selected_features_) == sorted(best)
+
+
 def test_one_is_no_shortlist() -> None:
     X, y = table()
     plain = GTGBMRegressor(n_features_to_select=4, n_estimators=5, random_state=0)

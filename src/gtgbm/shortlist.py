@@ -3,11 +3,36 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 
 import numpy as np
 
 from gtgbm.boosting import HistoryEntry, Model
 from gtgbm.tree import Tree
+
+
+def shortlisted(trained: Callable[[int, Model | None], Model], n_bought: int, n_wanted: int) -> Model:
+    """Return a model without trees that owns the best of many features.
+
+    Of those bought the better half is kept and trained on again, and so on: what a feature gains among many
+    says little of what it gains among few.
+
+    Parameters
+    ----------
+    trained : callable
+        Trains a model with at most so many features that goes on with another one, or begins anew.
+    n_bought : int
+        Features to buy at first.
+    n_wanted : int
+        Features to keep.
+    """
+    model, size = trained(n_bought, None), n_bought
+    while True:
+        size = max(n_wanted, min(size, len(model.history)) // 2)
+        owned = best_features(model, size)
+        if size == n_wanted:
+            return owned
+        model = trained(size, owned)
 
 
 def best_features(model: Model, n_features: int) -> Model:

@@ -32,7 +32,7 @@ from gtgbm.sampling import Sampling, sample_rows
 from gtgbm.search_choice import SearchChoice, choose_search
 from gtgbm.searches import ExhaustiveSearch, Search
 from gtgbm.shared_columns import SharedTable
-from gtgbm.shortlist import best_features, with_loss_of_first_round
+from gtgbm.shortlist import shortlisted, with_loss_of_first_round
 from gtgbm.timings import Timings
 from gtgbm.trend_tests import TrendTests, n_trend_rows
 from gtgbm.weights import RowWeights
@@ -166,9 +166,12 @@ def train(
     given = table, targets, loss
     is_listed = limit is not None and settings.shortlist > 1.0 and continued is None
     if limit is not None and is_listed:
-        wide = replace(settings, n_features_to_select=_times(settings.shortlist, limit))
-        listed = prepare(*given, wide, seed, pool, evaluated, timings=timings).booster.run()
-        continued = best_features(listed, limit)
+
+        def trained(n_features: int, owned: Model | None) -> Model:
+            wider = replace(settings, n_features_to_select=n_features)
+            return prepare(*given, wider, seed, pool, evaluated, owned, timings=timings).booster.run()
+
+        continued = shortlisted(trained, _times(settings.shortlist, limit), limit)
     fit = prepare(*given, settings, seed, pool, evaluated, continued, timings=timings)
     model = fit.booster.run(callbacks)
     if is_listed and model.training_losses:

@@ -52,8 +52,8 @@ PARAMETERS: dict[str, tuple[str, str, str]] = {
     "shortlist": (
         "float",
         "",
-        "Above 1: so many times n_features_to_select are bought first, and those that gain most are kept and "
-        "trained on again. Takes two fits; callbacks hear of the second.",
+        "Above 1: so many times n_features_to_select are bought first, the half that gains most is kept and "
+        "trained on again, and so on until n_features_to_select are left. Callbacks hear of the last fit.",
     ),
     "min_node_fraction": ("float", "α", "A node with fewer than this share of the rows is not split."),
     "min_samples_leaf": (
