@@ -8,6 +8,7 @@
 
 #include "cells.hpp"
 #include "exponential.hpp"
+#include "vectors.hpp"
 
 namespace gtgbm {
 namespace {
@@ -44,20 +45,35 @@ class Weights {
 // Rows whose factors 1 + exp(-|score|), each at most 2, are multiplied before one logarithm is taken.
 constexpr int64_t kProduct = 512;
 
+// Sums are kept in so many lanes, whatever the processor's vectors: the order of additions is fixed.
+constexpr int64_t kSumLanes = 4;
+
+GTGBM_WIDE_VECTORS
 double logistic_block(const double* scores, const double* y, int64_t n, double* residuals,
                       double* curvatures) {
-    double e[kProduct];
-    for (int64_t i = 0; i < n; ++i) e[i] = exp_minus_abs(scores[i]);
-    double loss = 0.0, product = 1.0;
+    double factors[kProduct], losses[kProduct];
+    for (int64_t i = 0; i < n; ++i) factors[i] = exp_minus_abs(scores[i]);
     for (int64_t i = 0; i < n; ++i) {
-        const double score = scores[i], factor = 1.0 + e[i];
-        const double p = (score >= 0 ? 1.0 : e[i]) / factor;
+        const double score = scores[i], e = factors[i];
+        const double p = (score >= 0 ? 1.0 : e) / (1.0 + e);
         residuals[i] = y[i] - p;
         curvatures[i] = p * (1.0 - p);
-        loss += (score > 0 ? score : 0.0) - y[i] * score;
-        product *= factor;
+        losses[i] = (score > 0 ? score : 0.0) - y[i] * score;
+        factors[i] = 1.0 + e;
     }
-    return loss + std::log(product);
+    double loss[kSumLanes] = {}, product[kSumLanes] = {1.0, 1.0, 1.0, 1.0};
+    int64_t i = 0;
+    for (; i + kSumLanes <= n; i += kSumLanes)
+        for (int64_t lane = 0; lane < kSumLanes; ++lane) {
+            loss[lane] += losses[i + lane];
+            product[lane] *= factors[i + lane];
+        }
+    for (; i < n; ++i) {
+        loss[0] += losses[i];
+        product[0] *= factors[i];
+    }
+    return (loss[0] + loss[1]) + (loss[2] + loss[3]) +
+           std::log((product[0] * product[1]) * (product[2] * product[3]));
 }
 
 // Calls body(block, begin, end) for blocks of n values.

@@ -1,5 +1,6 @@
 // Lets a function be compiled a second time for processors with 256-bit vectors, and chosen when the module
-// is loaded. Only for whole numbers: they come out the same however they are added up.
+// is loaded. The bits are the same: whole numbers may be added up in any order, and the compiler leaves that
+// of floating-point numbers alone (and has no fused multiplications to use).
 #pragma once
 
 #include <cstdlib>

@@ -104,6 +104,23 @@ def test_fit_says_what_was_selected(tmp_path: Path) -> None:
     assert "GTGBMClassifier" in shown.output
 
 
+def test_a_shortlist(tmp_path: Path) -> None:
+    path, out = write(tmp_path, ".csv", frame()), tmp_path / "model.json"
+    listed = ("fit", path, "--target", "clicked", "--exclude", "amount", "--shortlist", 3, "--out", out)
+    done = run(*listed, "--max-features", 2, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["features"] == 2
+    assert {entry.tree for entry in load_model(out).selection_history_} == {0}
+    for more, why in (
+        ((), "--shortlist needs --max-features"),
+        (("--max-features", 2, "--task", "town"), "no shortlist of several tasks"),
+        (("--max-features", 2, "--time-limit", 5), "--shortlist and --time-limit do not go together"),
+    ):
+        refused = run(*listed, *more)
+        assert refused.exit_code == 2
+        assert why in " ".join(refused.output.split())
+
+
 def test_other_kinds_of_models(tmp_path: Path) -> None:
     table, out = frame(), tmp_path / "model.json"
     table["query"] = np.arange(N) // 8

@@ -70,6 +70,13 @@ CategoricalAs = Annotated[
 Weight = Annotated[str | None, typer.Option(help="Column of row weights.")]
 KindOption = Annotated[Kind, typer.Option(help="What to learn; auto looks at the target and --qid.")]
 MaxFeatures = Annotated[int | None, typer.Option(min=1, help="Most features to select.")]
+Shortlist = Annotated[
+    float | None,
+    typer.Option(
+        min=1,
+        help="With --max-features: select so many times as many, then keep the better half, again and again.",
+    ),
+]
 Penalty = Annotated[
     float,
     typer.Option(min=0, max=0.999, help="Price of a feature's first use: a share of the squared error."),
@@ -109,6 +116,7 @@ def fit(
     out: Annotated[Path, typer.Option(help="Where the model goes, a JSON file.", show_default=False)],
     target: Target = None,
     max_features: MaxFeatures = None,
+    shortlist: Shortlist = None,
     penalty: Penalty = 0.001,
     task: Annotated[str | None, typer.Option(help="Column that names the task of each row.")] = None,
     task_penalty: Annotated[
@@ -150,6 +158,7 @@ def fit(
     """
     parameters: dict[str, Any] = {
         "n_features_to_select": max_features,
+        "shortlist": shortlist,
         "penalty": penalty,
         "task_penalty": task_penalty,
         "categorical": categorical_as.value,

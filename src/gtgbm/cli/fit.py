@@ -50,6 +50,7 @@ class FitOptions:
 def run_fit(options: FitOptions, console: Console) -> None:
     """Read, train, write the model, say what was selected."""
     check_writable(options.out)
+    _check_shortlist(options)
     loaded = load(
         options.table, options.roles, console, exclude=options.exclude, categorical=options.categorical
     )
@@ -73,6 +74,17 @@ def run_fit(options: FitOptions, console: Console) -> None:
         print_selection(model, Console())
         rows = f"{model.n_features_in_:,} columns, {train.n_rows:,} rows, {seconds:.1f} s"
         console.print(f"{type(model).__name__}, {rows}: {options.out}", markup=False, highlight=False)
+
+
+def _check_shortlist(options: FitOptions) -> None:
+    if options.parameters.get("shortlist") is None:
+        return
+    if options.parameters["n_features_to_select"] is None:
+        raise UserError("--shortlist needs --max-features, which it is a multiple of: give both")
+    if options.roles.task is not None:
+        raise UserError("--shortlist and --task do not go together: there is no shortlist of several tasks")
+    if options.time_limit is not None:
+        raise UserError("--shortlist and --time-limit do not go together: only its last fit could be stopped")
 
 
 def at_most(parameters: dict[str, Any], n_columns: int) -> dict[str, Any]:
