@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from benchmarks.data.generated import make_table
 from benchmarks.growth_page import exponent
 from benchmarks.measuring import measure
-from experiments.figures import count_axis, panels, style
+from experiments.figures import count_axis, legend_below, panels, style
 from experiments.markdown import number, table
 from experiments.paper import COMPLEXITY
 from experiments.processes import call_in_process, medians
@@ -141,7 +141,7 @@ def figure(results: Results) -> Figure:
             count_axis(one, sweep)
             one.set(yscale="log", ylabel=name)
             one.grid(alpha=0.25)
-    drawing.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    legend_below(drawing, axes, 3)
     return drawing
 
 

@@ -40,6 +40,12 @@ def count_axis(axes: Any, label: str = "features") -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
+def legend_below(drawing: Figure, axes: Any, columns: int, fontsize: int = 8) -> None:
+    """Name the lines of the first panel, which all share, where the legend covers none of them."""
+    names = axes[0, 0].get_legend_handles_labels()
+    drawing.legend(*names, loc="outside lower center", ncols=columns, fontsize=fontsize)
+
+
 def heat_map(axes: Any, values: Any, x: Sequence[object], y: Sequence[object], **options: Any) -> Any:
     """Draw a matrix with `y` upwards and `x` to the right; returns what a colour bar wants."""
     image = axes.imshow(values, origin="lower", aspect="auto", **options)

@@ -15,7 +15,7 @@ from benchmarks.jobs import Job, Record
 from benchmarks.methods import CAT_SELECT, LGB_CEGB, LISTED, cegb_job, lightgbm_job, our_job, peer_job
 from benchmarks.results import SCRATCH
 from benchmarks.worker import run_here
-from experiments.figures import count_axis, panels, style
+from experiments.figures import count_axis, legend_below, panels, style
 from experiments.markdown import number, table
 from experiments.record import Claim, Context, Experiment, Results
 
@@ -197,7 +197,7 @@ def figure(results: Results) -> Figure:
         one.grid(alpha=0.25)
     for one in list(axes.flat)[len(data) :]:
         one.set_axis_off()
-    drawing.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
+    legend_below(drawing, axes, 4)
     return drawing
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from experiments.figures import count_axis, panels, style
+from experiments.figures import count_axis, legend_below, panels, style
 from experiments.markdown import number, table
 from experiments.models import (
     AGBM,
@@ -147,7 +147,7 @@ def figure(results: Results) -> Figure:
         one.set_title(paper if task["is_real"] else f"stand-in for {paper}")
         one.grid(alpha=0.25)
     axes[0, 0].set_ylabel("test AUC, %")
-    drawing.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=7)
+    legend_below(drawing, axes, 5, fontsize=7)
     return drawing
 
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from sklearn.metrics import roc_auc_score, root_mean_squared_error
 
 from benchmarks.peers.lightgbm_models import parameters_of
-from experiments.figures import panels, style
+from experiments.figures import legend_below, panels, style
 from experiments.markdown import number, table
 from experiments.models import AGBM, ALL_FEATURES, GBFS, GT_OURS, GT_PAPER, TOPK, Settings, our_model
 from experiments.peers import a_job, best_columns
@@ -202,7 +202,7 @@ def figure(results: Results) -> Figure:
                 one.plot(curve["seconds"], curve[key], label=method, markersize=3, **looks[method])
             one.set(xscale="log", xlabel="seconds", ylabel=name, title=task["title"])
             one.grid(alpha=0.25)
-    drawing.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=6, fontsize=8)
+    legend_below(drawing, axes, 6)
     return drawing
 
 

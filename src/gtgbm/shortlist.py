@@ -26,9 +26,9 @@ def shortlisted(trained: Callable[[int, Model | None], Model], n_bought: int, n_
     n_wanted : int
         Features to keep.
     """
-    model, size = trained(n_bought, None), n_bought
+    model = trained(n_bought, None)
     while True:
-        size = max(n_wanted, min(size, len(model.history)) // 2)
+        size = max(n_wanted, len(model.history) // 2)
         owned = best_features(model, size)
         if size == n_wanted:
             return owned
