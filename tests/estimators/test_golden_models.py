@@ -1,0 +1,37 @@
+"""Models are the same as before a change of structure, byte for byte."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.estimators import golden_models
+
+
+@pytest.mark.parametrize("name", sorted(golden_models.MODELS))
+def test_model_is_the_kept_one(name: str) -> None:
+    arithmetic, kept = golden_models.read(name)
+    trained = golden_models.written(golden_models.MODELS[name]())
+    if arithmetic == golden_models.arithmetic():
+        assert trained == kept
+    else:
+        # Another processor: numpy's logarithms may differ in their last bit.
+        assert_close(trained, kept)
+
+
+def assert_close(found: Any, kept: Any) -> None:
+    assert type(found) is type(kept)
+    if isinstance(kept, dict):
+        assert found.keys() == kept.keys()
+        for key, value in kept.items():
+            assert_close(found[key], value)
+    elif isinstance(kept, list):
+        assert len(found) == len(kept)
+        for one, other in zip(found, kept, strict=True):
+            assert_close(one, other)
+    elif isinstance(kept, float):
+        np.testing.assert_allclose(found, kept, rtol=1e-9, atol=1e-12)
+    else:
+        assert found == kept
