@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from gtgbm import AGBMRegressor, GTGBMClassifier, GTGBMRanker, GTGBMRegressor
 from gtgbm.arrays import F64
-from gtgbm.training import _times
+from gtgbm.shortlist import _times
 
 
 def table(n_rows: int = 1500, seed: int = 0) -> tuple[F64, F64]:

@@ -6,10 +6,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gtgbm.arrays import F64, I32, I64, Bool
+from gtgbm.arrays import F64, I32, I64, U8, Bool
 from gtgbm.level import Level
-from gtgbm.residents import SplitRules
 from gtgbm.tree import Tree
+
+
+@dataclass(frozen=True)
+class SplitRules:
+    """Splits as a tree keeps them: parallel arrays.
+
+    Attributes
+    ----------
+    column : ndarray of int64
+        Column of the table.
+    threshold : ndarray of float64
+        Largest value that goes left; the category that goes right.
+    is_category : ndarray of uint8
+    """
+
+    column: I64
+    threshold: F64
+    is_category: U8
 
 
 @dataclass(frozen=True)

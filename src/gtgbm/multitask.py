@@ -15,10 +15,10 @@ from gtgbm.callbacks import AnyCallback, Callbacks, Progress
 from gtgbm.common_start import common_start, copy_of
 from gtgbm.data.categories import CategoryColumn, encode_categories_of_tasks
 from gtgbm.data.input import issparse
-from gtgbm.feature_costs import TaskCosts
 from gtgbm.losses.base import Loss
 from gtgbm.shared_columns import SharedTable
 from gtgbm.task import Task
+from gtgbm.task_prices import TaskCosts
 from gtgbm.task_turns import Parallel, Sequential, Turns
 from gtgbm.training import Fit, Fitted, TaskParts, prepare
 

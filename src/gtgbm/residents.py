@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,27 +23,10 @@ from gtgbm.arrays import (
 )
 from gtgbm.data.categories import CategoryColumn
 from gtgbm.data.tiles import Tiles
+from gtgbm.drafting import SplitRules
 from gtgbm.histograms import BestSplits, LevelHistograms
 from gtgbm.level import Level, Splits, TreeContext
 from gtgbm.reducer import Reducer
-
-
-@dataclass(frozen=True)
-class SplitRules:
-    """Splits as a tree keeps them: parallel arrays.
-
-    Attributes
-    ----------
-    column : ndarray of int64
-        Column of the table.
-    threshold : ndarray of float64
-        Largest value that goes left; the category that goes right.
-    is_category : ndarray of uint8
-    """
-
-    column: I64
-    threshold: F64
-    is_category: U8
 
 
 class ResidentColumns:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gtgbm.arrays import I64, Bool
+from gtgbm.arrays import Bool
 from gtgbm.weights import RowWeights
 
 
@@ -42,10 +42,3 @@ def _drawn(n: int, share: float, seed: list[int]) -> Bool:
     count = min(n, max(1, round(share * n)))
     chosen[np.random.default_rng(seed).choice(n, count, replace=False)] = True
     return chosen
-
-
-def sample_rows(n_rows: int, n_sampled: int, rng: np.random.Generator) -> I64:
-    """Draw rows, ascending; all of them, and nothing drawn, where they are few."""
-    if n_rows <= n_sampled:
-        return np.arange(n_rows, dtype=np.int64)
-    return np.sort(rng.choice(n_rows, n_sampled, replace=False)).astype(np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 from gtgbm import _core
 from gtgbm.arrays import F64, I32, I64, U8, U16, Table
 from gtgbm.data.columns import Columns, DenseColumns
-from gtgbm.sampling import sample_rows
+from gtgbm.data.row_samples import sample_rows
 
 _BATCH = 512
 """Columns encoded at a time."""

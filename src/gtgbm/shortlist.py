@@ -2,13 +2,62 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from gtgbm import _core
 from gtgbm.boosting import HistoryEntry, Model
+from gtgbm.callbacks import AnyCallback
+from gtgbm.data.input import AnyTable
+from gtgbm.losses.base import Loss, Targets
+from gtgbm.timings import Timings
+from gtgbm.training import Evaluated, Fitted, Settings, train
 from gtgbm.tree import Tree
+
+
+def train_selecting(
+    table: AnyTable,
+    targets: Targets,
+    loss: Loss,
+    settings: Settings,
+    *,
+    seed: int,
+    pool: _core.Pool,
+    evaluated: Evaluated,
+    callbacks: Sequence[AnyCallback] = (),
+    continued: Model | None = None,
+) -> Fitted:
+    """Fit a model to a table, over a shortlist of features where the settings ask for one."""
+    timings, limit = Timings(), settings.n_features_to_select
+
+    def trained(n_features: int | None, owned: Model | None, callbacks: Sequence[AnyCallback] = ()) -> Fitted:
+        return train(
+            table,
+            targets,
+            loss,
+            replace(settings, n_features_to_select=n_features),
+            seed=seed,
+            pool=pool,
+            evaluated=evaluated,
+            callbacks=callbacks,
+            continued=owned,
+            timings=timings,
+        )
+
+    if limit is None or settings.shortlist <= 1.0 or continued is not None:
+        return trained(limit, continued, callbacks)
+    owned = shortlisted(
+        lambda n_features, owned: trained(n_features, owned).model, _times(settings.shortlist, limit), limit
+    )
+    fitted = trained(limit, owned, callbacks)
+    if fitted.model.training_losses:
+        first = fitted.model.training_losses[0]
+        fitted.model.history = with_loss_of_first_round(fitted.model.history, first)
+    return fitted
 
 
 def shortlisted(trained: Callable[[int, Model | None], Model], n_bought: int, n_wanted: int) -> Model:
@@ -70,3 +119,8 @@ def _split_on(tree: Tree, node: int, by_category: set[int]) -> tuple[int, str]:
 def _key(column: int, category: float | None) -> tuple[int, str]:
     # As text: a missing value is a category too, and equals nothing.
     return column, str(category)
+
+
+def _times(factor: float, number: int) -> int:
+    """Return a multiple, rounded up; 1.1 * 50 is a little more than 55 in floats, and should not be."""
+    return math.ceil(min(factor * number, 1e9) - 1e-9)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
 from gtgbm import _core
-from gtgbm.feature_costs import SharedFeatures
+from gtgbm.task_prices import SharedFeatures
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from gtgbm.callbacks import AnyCallback
 from gtgbm.data.categories import CategoryColumn, encode_categories
 from gtgbm.data.columns import Columns, DenseColumns
 from gtgbm.data.input import AnyTable
+from gtgbm.data.row_samples import sample_rows
 from gtgbm.data.sparse import SparseColumns
 from gtgbm.evaluation import Evaluations, Validation
 from gtgbm.feature_costs import FeatureCosts, PenaltyScale
@@ -28,11 +29,10 @@ from gtgbm.metrics import Metric
 from gtgbm.offered_columns import OfferedColumns
 from gtgbm.reducer import LocalReducer, Reducer
 from gtgbm.residents import ResidentColumns
-from gtgbm.sampling import Sampling, sample_rows
+from gtgbm.sampling import Sampling
 from gtgbm.search_choice import SearchChoice, choose_search
 from gtgbm.searches import ExhaustiveSearch, Search
 from gtgbm.shared_columns import SharedTable
-from gtgbm.shortlist import shortlisted, with_loss_of_first_round
 from gtgbm.timings import Timings
 from gtgbm.trend_tests import TrendTests, n_trend_rows
 from gtgbm.weights import RowWeights
@@ -160,23 +160,11 @@ def train(
     evaluated: Evaluated = _NOTHING,
     callbacks: Sequence[AnyCallback] = (),
     continued: Model | None = None,
+    timings: Timings | None = None,
 ) -> Fitted:
     """Fit a model to a table; see `prepare`."""
-    timings, limit = Timings(), settings.n_features_to_select
-    given = table, targets, loss
-    is_listed = limit is not None and settings.shortlist > 1.0 and continued is None
-    if limit is not None and is_listed:
-
-        def trained(n_features: int, owned: Model | None) -> Model:
-            wider = replace(settings, n_features_to_select=n_features)
-            return prepare(*given, wider, seed, pool, evaluated, owned, timings=timings).booster.run()
-
-        continued = shortlisted(trained, _times(settings.shortlist, limit), limit)
-    fit = prepare(*given, settings, seed, pool, evaluated, continued, timings=timings)
-    model = fit.booster.run(callbacks)
-    if is_listed and model.training_losses:
-        model.history = with_loss_of_first_round(model.history, model.training_losses[0])
-    return Fitted(model, fit.search, timings.summary())
+    fit = prepare(table, targets, loss, settings, seed, pool, evaluated, continued, timings=timings)
+    return Fitted(fit.booster.run(callbacks), fit.search, fit.timings.summary())
 
 
 def prepare(
@@ -249,11 +237,6 @@ def prepare(
     evaluations = Evaluations(loss, evaluated.loss_name, evaluated.metrics, evaluated.validations)
     booster = Booster(grower, loss, pool, reducer, timings, continued, table, targets, schedule, evaluations)
     return Fit(booster, choice, timings)
-
-
-def _times(factor: float, number: int) -> int:
-    """Return a multiple, rounded up; 1.1 * 50 is a little more than 55 in floats, and should not be."""
-    return math.ceil(min(factor * number, 1e9) - 1e-9)
 
 
 def _columns(table: AnyTable, pool: _core.Pool, max_bins: int, sample: I64) -> Columns:

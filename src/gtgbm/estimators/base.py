@@ -30,7 +30,8 @@ from gtgbm.losses.base import Loss
 from gtgbm.metrics import TargetKind
 from gtgbm.model_file.writing import save_model
 from gtgbm.progress import ProgressBar
-from gtgbm.training import Evaluated, Settings, train
+from gtgbm.shortlist import train_selecting
+from gtgbm.training import Evaluated, Settings
 from gtgbm.tree import importances
 
 
@@ -123,7 +124,7 @@ class BaseGTGBM(SelectorMixin, Parameters):
             kept, held_out = self._hold_out(rows, seed)
             rows, validations = rows.at(kept), [rows.at(held_out)]
         with ProgressBar(verbose > 0, settings.n_estimators) as bar:
-            fitted = train(
+            fitted = train_selecting(
                 rows.as_table(),
                 rows.targets(),
                 loss,

@@ -1,0 +1,14 @@
+"""Samples of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gtgbm.arrays import I64
+
+
+def sample_rows(n_rows: int, n_sampled: int, rng: np.random.Generator) -> I64:
+    """Draw rows, ascending; all of them, and nothing drawn, where they are few."""
+    if n_rows <= n_sampled:
+        return np.arange(n_rows, dtype=np.int64)
+    return np.sort(rng.choice(n_rows, n_sampled, replace=False)).astype(np.int64)
