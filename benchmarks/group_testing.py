@@ -28,9 +28,10 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.data import Data, Source, load
 from benchmarks.marked import write_between
 from benchmarks.measuring import ROOT, environment
-from gtgbm import GTGBMClassifier, group_search, group_tests
+from gtgbm import GTGBMClassifier
 from gtgbm.demo_data import make_demo_data
 from gtgbm.estimators import settings as fits
+from gtgbm.search import group_search, group_tests
 
 PAGE = ROOT / "docs" / "group-testing.md"
 

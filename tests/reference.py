@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gtgbm.arrays import (
+from gtgbm.exact.arrays import (
     CATEGORICAL,
     CELLS,
     F64,
@@ -28,7 +28,7 @@ from gtgbm.arrays import (
     Bool,
     Table,
 )
-from gtgbm.group_tests import GroupTree
+from gtgbm.search.group_tests import GroupTree
 
 MISSING = CELLS - 1
 RIGHT, LEFT, UNSEEN = 0, 1, 2

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import CATEGORICAL, CELLS, I32, I64, LANES, NEW, OWNED, SKIPPED, U8, Table
+from gtgbm.exact.arrays import CATEGORICAL, CELLS, I32, I64, LANES, NEW, OWNED, SKIPPED, U8, Table
 from tests.reference import Columns
 
 FLOATS = (np.float32, np.float64)

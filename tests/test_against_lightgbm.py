@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gtgbm import AGBMRegressor, GBFSRegressor, Tree
-from gtgbm.arrays import F64, Bool
+from gtgbm.exact.arrays import F64, Bool
 
 N_TREES = 20
 MIN_LEAF = 10

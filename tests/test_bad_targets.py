@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gtgbm import AGBMClassifier, AGBMRegressor, GBFSRegressor, GTGBMClassifier, GTGBMRanker, GTGBMRegressor
-from gtgbm.arrays import F64, I64
+from gtgbm.exact.arrays import F64, I64
 from gtgbm.losses import Poisson, Tweedie
 
 N = 120

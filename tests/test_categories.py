@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from gtgbm import AGBMClassifier, AGBMRegressor, GTGBMClassifier, GTGBMRegressor
-from gtgbm.arrays import F64, I64
+from gtgbm.exact.arrays import F64, I64
 from tests.test_determinism import assert_same_model
 
 

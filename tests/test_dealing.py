@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gtgbm.arrays import LANES
-from gtgbm.group_tests import GroupTree, deal_partition, deal_subsets, divide, n_subsets, subset_size
+from gtgbm.exact.arrays import LANES
+from gtgbm.search.group_tests import GroupTree, deal_partition, deal_subsets, divide, n_subsets, subset_size
 from tests.strategies import seeds
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gtgbm import AGBMClassifier, AGBMRegressor, GBFSRegressor, GTGBMClassifier, GTGBMRegressor, Tree
-from gtgbm.arrays import F64, I64
+from gtgbm.exact.arrays import F64, I64
 
 ARRAYS = ("feature", "threshold", "is_category", "missing_left", "left", "value", "n_rows", "gain")
 SEARCHES = ("exhaustive", "group-testing")

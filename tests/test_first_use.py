@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gtgbm import AGBMClassifier, AGBMRegressor, Callback, GTGBMRanker, losses
-from gtgbm.arrays import F64, I64
+from gtgbm.exact.arrays import F64, I64
 
 
 def data(seed: int = 0) -> tuple[F64, I64]:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gtgbm import AGBMClassifier, GTGBMClassifier, Tree, training
-from gtgbm.arrays import F64
-from gtgbm.growing import Rest
-from gtgbm.reducer import LocalReducer
+from gtgbm import AGBMClassifier, GTGBMClassifier, Tree
+from gtgbm.boosting import training
+from gtgbm.exact.arrays import F64
+from gtgbm.exact.communicator import LocalReducer
+from gtgbm.growing.grower import Rest
 
 
 class ManyMachines(LocalReducer):

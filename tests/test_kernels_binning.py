@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import F64, I32, U8, Table
+from gtgbm.exact.arrays import F64, I32, U8, Table
 from tests import reference
 from tests.strategies import FLOATS, INTEGERS, assert_refused, pools, seeds, tables
 

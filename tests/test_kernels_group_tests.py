@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import F64, I8, I64, LANES, U8, U16
-from gtgbm.group_tests import GroupTree, divide
+from gtgbm.exact.arrays import F64, I8, I64, LANES, U8, U16
+from gtgbm.search.group_tests import GroupTree, divide
 from tests import reference
 from tests.strategies import Nodes, assert_refused, nodes_of, pools, seeds
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import CELLS, FALLING, I32, I64, LANES, RISING, U8
+from gtgbm.exact.arrays import CELLS, FALLING, I32, I64, LANES, RISING, U8
 from tests import reference
 from tests.strategies import Nodes, assert_refused, level_rows, nodes_of, pools, seeds, tiles
 

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import CELLS, FALLING, I64, LANES, NEW, OWNED, RISING
+from gtgbm.exact.arrays import CELLS, FALLING, I64, LANES, NEW, OWNED, RISING
 from tests import reference
 from tests.reference import Columns, Split
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import F64, I32, I64, U8, Table
-from gtgbm.forest import PackedTrees
+from gtgbm.exact.arrays import F64, I32, I64, U8, Table
+from gtgbm.tree.forest import PackedTrees
 from tests import reference
 from tests.strategies import assert_refused, pools, seeds, tables
 

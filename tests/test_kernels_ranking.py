@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import F64, I64
+from gtgbm.exact.arrays import F64, I64
 from tests import reference
 from tests.strategies import assert_refused, pools, seeds
 

@@ -8,7 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import CATEGORICAL, CELLS, F64, FALLING, I32, I64, LANES, NEW, OWNED, RISING, SKIPPED, U8
+from gtgbm.exact.arrays import (
+    CATEGORICAL,
+    CELLS,
+    F64,
+    FALLING,
+    I32,
+    I64,
+    LANES,
+    NEW,
+    OWNED,
+    RISING,
+    SKIPPED,
+    U8,
+)
 from tests import reference
 from tests.reference import Columns
 from tests.strategies import (

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import CELLS, F64, FALLING, I32, I64, LANES, NEW, RISING, SKIPPED, U8, Table
+from gtgbm.exact.arrays import CELLS, F64, FALLING, I32, I64, LANES, NEW, RISING, SKIPPED, U8, Table
 from tests import reference
 from tests.strategies import FLOATS, INTEGERS, Nodes, assert_refused, nodes_of, pools, seeds
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import CATEGORICAL, CELLS, F64, I32, I64, LANES, NEW, OWNED, RISING, SKIPPED, U8
+from gtgbm.exact.arrays import CATEGORICAL, CELLS, F64, I32, I64, LANES, NEW, OWNED, RISING, SKIPPED, U8
 from tests import reference
 from tests.reference import Columns
 from tests.strategies import Nodes, assert_refused, pools, rich_level, seeds

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import FALLING, I64, OWNED, RISING
+from gtgbm.exact.arrays import FALLING, I64, OWNED, RISING
 from tests.strategies import pools, seeds
 from tests.test_kernels_scan import directed
 from tests.test_kernels_subtrees import (

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtgbm import _core
-from gtgbm.arrays import F64, I64
+from gtgbm.exact.arrays import F64, I64
 from tests import reference
 from tests.strategies import Nodes, level_rows, nodes_of, pools, seeds
 

@@ -14,14 +14,14 @@ from scipy.optimize import minimize_scalar
 from sklearn.base import clone
 
 from gtgbm import AGBMClassifier, AGBMRegressor, GTGBMRegressor, _core
-from gtgbm.arrays import F64
+from gtgbm.exact.arrays import F64
+from gtgbm.exact.communicator import LocalReducer
+from gtgbm.exact.weights import RowWeights
 from gtgbm.losses import AbsoluteError, Huber, LossFunction, Poisson, Quantile, Tweedie, check_loss
 from gtgbm.losses.averages import Averages
 from gtgbm.losses.base import Loss, Targets
 from gtgbm.losses.classic import LogLoss, MultinomialLoss, SquaredError
 from gtgbm.losses.pointwise import Pointwise
-from gtgbm.reducer import LocalReducer
-from gtgbm.weights import RowWeights
 from tests.strategies import seeds
 from tests.test_determinism import bytes_of
 

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
-from gtgbm.arrays import F64, I64
+from gtgbm.exact.arrays import F64, I64
 from gtgbm.metrics import METRICS, metric_of
 from tests.strategies import seeds
 

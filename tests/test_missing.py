@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gtgbm import AGBMRegressor, GTGBMClassifier, GTGBMRegressor, Tree
-from gtgbm.arrays import F64
+from gtgbm.exact.arrays import F64
 
 SEARCHES = ["exhaustive", "group-testing"]
 

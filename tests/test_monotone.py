@@ -19,9 +19,9 @@ from gtgbm import (
     GTGBMRegressor,
     Tree,
 )
-from gtgbm.arrays import F64, FALLING, RISING
+from gtgbm.exact.arrays import F64, FALLING, RISING
+from gtgbm.growing.monotone import bounded_values
 from gtgbm.losses import Huber, Quantile
-from gtgbm.monotone import bounded_values
 from tests.strategies import seeds
 from tests.test_determinism import bytes_of
 

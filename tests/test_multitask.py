@@ -12,14 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 
-from gtgbm import (
-    GTGBMClassifier,
-    GTGBMRegressor,
-    MultitaskGTGBMClassifier,
-    MultitaskGTGBMRegressor,
-)
-from gtgbm.arrays import F64, I64
-from gtgbm.sampling import Sampling
+from gtgbm import GTGBMClassifier, GTGBMRegressor, MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
+from gtgbm.boosting.sampling import Sampling
+from gtgbm.exact.arrays import F64, I64
 from tests.plain_algorithm import Ensemble, Node, Purchase, Rules, TreeBuilder, best_of
 from tests.test_determinism import bytes_of
 from tests.test_plain_algorithm import assert_same_tree

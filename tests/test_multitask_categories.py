@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from gtgbm import GTGBMClassifier, MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
-from gtgbm.arrays import F64, I64
+from gtgbm.exact.arrays import F64, I64
 from tests.test_determinism import bytes_of
 from tests.test_multitask import assert_task_is, several, single
 

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.metrics import accuracy_score, r2_score
 
 from gtgbm import GTGBMClassifier, GTGBMRegressor, MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
-from gtgbm.arrays import F64, I64
+from gtgbm.exact.arrays import F64, I64
 from tests.test_determinism import bytes_of
 
 METHODS = [MultitaskGTGBMRegressor, MultitaskGTGBMClassifier]

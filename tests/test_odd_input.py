@@ -17,7 +17,7 @@ from gtgbm import (
     GTGBMClassifier,
     GTGBMRegressor,
 )
-from gtgbm.arrays import F64
+from gtgbm.exact.arrays import F64
 
 REGRESSORS = [GTGBMRegressor, AGBMRegressor, GBFSRegressor]
 EXHAUSTIVE = [AGBMRegressor, GBFSRegressor, AGBMClassifier, GBFSClassifier]

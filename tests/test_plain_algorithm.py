@@ -15,10 +15,10 @@ from gtgbm import (
     GTGBMClassifier,
     GTGBMRegressor,
     Tree,
-    group_tests,
 )
-from gtgbm.arrays import F64, I64, Bool
-from gtgbm.growing import TreeGrower
+from gtgbm.exact.arrays import F64, I64, Bool
+from gtgbm.growing.grower import TreeGrower
+from gtgbm.search import group_tests
 from tests.plain_algorithm import Ensemble, Node, Rules, boost
 
 ROWS, COLUMNS = 150, 9

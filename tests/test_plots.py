@@ -18,7 +18,7 @@ from scipy.sparse import csr_matrix
 from sklearn.inspection import PartialDependenceDisplay
 
 from gtgbm import GTGBMClassifier, GTGBMRegressor, MultitaskGTGBMClassifier, Tree
-from gtgbm.correlations import absolute_correlations
+from gtgbm.explain.correlations import absolute_correlations
 from gtgbm.plots import (
     CorrelationDisplay,
     ImportanceDisplay,

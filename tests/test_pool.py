@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gtgbm import _core
-from gtgbm.arrays import CELLS, I64, LANES, OWNED
+from gtgbm.exact.arrays import CELLS, I64, LANES, OWNED
 
 CODES = np.random.default_rng(0).integers(0, 256, (256, 4000), dtype=np.uint8)
 WEIGHT = np.random.default_rng(1).integers(-1000, 1000, 4000).astype(np.int16)

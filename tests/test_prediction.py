@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from gtgbm import AGBMClassifier, AGBMRegressor, GTGBMClassifier, _core
-from gtgbm.arrays import F64, I64
-from gtgbm.forest import Forest
-from gtgbm.tree import Tree
+from gtgbm.exact.arrays import F64, I64
+from gtgbm.tree.forest import Forest
+from gtgbm.tree.tree import Tree
 
 FORMATS = ["csr_matrix", "csc_matrix", "csr_array", "csc_array", "coo_matrix", "lil_array"]
 
@@ -79,8 +79,8 @@ def test_sparse_tables_with_explicit_zeros_and_unsorted_or_repeated_entries() ->
 def test_sparse_rows_in_several_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     model, X = fitted()
     expected = model.predict_proba(X).tobytes()
-    monkeypatch.setattr("gtgbm.forest._CELLS_PER_CALL", 50)
-    monkeypatch.setattr("gtgbm.forest._ROWS_PER_CALL", 7)
+    monkeypatch.setattr("gtgbm.tree.forest._CELLS_PER_CALL", 50)
+    monkeypatch.setattr("gtgbm.tree.forest._ROWS_PER_CALL", 7)
     for table in (X, np.asfortranarray(X), sparse.csr_matrix(X), sparse.csc_matrix(X)):
         assert model.predict_proba(table).tobytes() == expected
 

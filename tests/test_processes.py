@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 from gtgbm import GTGBMClassifier, GTGBMRegressor
-from gtgbm.arrays import F64
 from gtgbm.estimators.threads import n_threads
+from gtgbm.exact.arrays import F64
 
 GUARD = 60.0
 """Seconds after which something hangs."""

@@ -14,12 +14,12 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 from gtgbm import GTGBMRanker, _core
-from gtgbm.arrays import F64, I64
+from gtgbm.exact.arrays import F64, I64
+from gtgbm.exact.weights import RowWeights
 from gtgbm.losses.base import Derivatives, Targets
+from gtgbm.losses.queries import Queries
 from gtgbm.losses.ranking import RankingLoss
 from gtgbm.metrics import metric_of
-from gtgbm.queries import Queries
-from gtgbm.weights import RowWeights
 from tests.strategies import seeds
 from tests.test_determinism import bytes_of
 

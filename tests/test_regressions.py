@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from gtgbm import AGBMClassifier, AGBMRegressor, GBFSRegressor, GTGBMClassifier, GTGBMRegressor
 from gtgbm.demo_data import make_demo_data
-from gtgbm.growing import TreeGrower
+from gtgbm.growing.grower import TreeGrower
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_prediction_in_several_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     X = rng.normal(size=(500, 3))
     model = AGBMClassifier(n_estimators=5).fit(X, rng.integers(0, 3, 500))
     whole = model.decision_function(X)
-    monkeypatch.setattr("gtgbm.forest._ROWS_PER_CALL", 37)
+    monkeypatch.setattr("gtgbm.tree.forest._ROWS_PER_CALL", 37)
     assert np.array_equal(model.decision_function(X), whole)
 
 

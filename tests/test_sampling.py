@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csc_matrix
 
 from gtgbm import AGBMClassifier, AGBMRegressor, GBFSRegressor, GTGBMClassifier, GTGBMRegressor
-from gtgbm.arrays import F64
-from gtgbm.sampling import Sampling
-from gtgbm.weights import RowWeights
+from gtgbm.boosting.sampling import Sampling
+from gtgbm.exact.arrays import F64
+from gtgbm.exact.weights import RowWeights
 from tests.strategies import seeds
 from tests.test_determinism import assert_same_model, bytes_of
 

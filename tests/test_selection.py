@@ -15,7 +15,7 @@ from gtgbm import (
     GTGBMClassifier,
     GTGBMRegressor,
 )
-from gtgbm.arrays import F64
+from gtgbm.exact.arrays import F64
 
 SEARCHES = ["exhaustive", "group-testing"]
 Fitted: TypeAlias = tuple[Any, F64, F64]

@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from gtgbm import AGBMRegressor, GTGBMClassifier, GTGBMRanker, GTGBMRegressor
-from gtgbm.arrays import F64
-from gtgbm.shortlist import _times
+from gtgbm.exact.arrays import F64
+from gtgbm.selection.shortlist import _times
 
 
 def table(n_rows: int = 1500, seed: int = 0) -> tuple[F64, F64]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from gtgbm import AGBMClassifier, AGBMRegressor, GBFSRegressor, GTGBMClassifier, GTGBMRegressor
-from gtgbm.arrays import F64
+from gtgbm.exact.arrays import F64
 from tests.strategies import seeds
 from tests.test_determinism import assert_same_model
 

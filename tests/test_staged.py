@@ -15,9 +15,9 @@ from gtgbm import (
     MultitaskGTGBMClassifier,
     MultitaskGTGBMRegressor,
 )
-from gtgbm.estimators.held_out import HeldOut
-from gtgbm.estimators.selection_path import purchases, selection_path
-from gtgbm.estimators.staged import shuffled_predictions, staged_predictions
+from gtgbm.explain.held_out import HeldOut
+from gtgbm.explain.selection_curve import purchases, selection_path
+from gtgbm.explain.staged import shuffled_predictions, staged_predictions
 from gtgbm.metrics import METRICS
 
 RNG = np.random.default_rng(0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import log_loss, mean_squared_error
 
 from gtgbm import AGBMClassifier, AGBMRegressor, GTGBMClassifier, GTGBMRegressor, Progress, Tree
-from gtgbm.arrays import F64, I64
+from gtgbm.exact.arrays import F64, I64
 
 
 def table(n_rows: int = 600, seed: int = 0) -> tuple[F64, NDArray[Any]]:

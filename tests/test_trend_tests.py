@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtgbm import GTGBMClassifier, _core
-from gtgbm.arrays import F64, FALLING, I64, RISING, U8, Bool
-from gtgbm.candidates import SampledNodes
 from gtgbm.data.columns import DenseColumns
-from gtgbm.trend_tests import TrendTests, n_trend_rows
+from gtgbm.exact.arrays import F64, FALLING, I64, RISING, U8, Bool
+from gtgbm.search.candidates import SampledNodes
+from gtgbm.search.trend_tests import TrendTests, n_trend_rows
 from tests import reference
 from tests.strategies import assert_refused, pools, seeds
 

@@ -19,7 +19,7 @@ from gtgbm import (
     GTGBMRegressor,
     Progress,
 )
-from gtgbm.arrays import F64
+from gtgbm.exact.arrays import F64
 from gtgbm.metrics import Metric
 from tests.test_determinism import bytes_of
 

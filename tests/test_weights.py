@@ -20,9 +20,9 @@ from gtgbm import (
     GTGBMRegressor,
     Tree,
 )
-from gtgbm.arrays import F64, I64
+from gtgbm.exact.arrays import F64, I64
+from gtgbm.exact.weights import RowWeights
 from gtgbm.losses import Huber, Poisson, Quantile, Tweedie
-from gtgbm.weights import RowWeights
 from tests.strategies import seeds
 from tests.test_determinism import ARRAYS
 

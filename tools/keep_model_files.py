@@ -21,7 +21,7 @@ from gtgbm import (
     load_model,
     save_model,
 )
-from gtgbm.model_file.layout import FORMAT_VERSION
+from gtgbm.model_file import FORMAT_VERSION
 
 PLACE = Path(__file__).parents[1] / "tests" / "model_files" / f"v{FORMAT_VERSION}"
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from gtgbm import GTGBMClassifier
-from gtgbm.estimators.documentation import PARAMETERS
+from gtgbm.estimators import PARAMETERS
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 MARKERS = "<!-- parameters: begin -->", "<!-- parameters: end -->"

@@ -1,8 +1,7 @@
 """Gradient boosted trees that choose few features while they train."""
 
 from gtgbm import losses, metrics
-from gtgbm.boosting import HistoryEntry
-from gtgbm.callbacks import Callback, Progress
+from gtgbm.boosting import Callback, HistoryEntry, Progress
 from gtgbm.estimators import (
     AGBMClassifier,
     AGBMRegressor,
@@ -15,10 +14,10 @@ from gtgbm.estimators import (
     MultitaskGTGBMRegressor,
     TaskComparison,
     compare_tasks,
+    load_model,
+    save_model,
 )
-from gtgbm.model_file.layout import ModelFileError
-from gtgbm.model_file.reading import load_model
-from gtgbm.model_file.writing import save_model
+from gtgbm.model_file import ModelFileError
 from gtgbm.tree import Tree
 
 __version__ = "0.1.0"

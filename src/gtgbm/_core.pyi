@@ -1,6 +1,6 @@
 """Types of the native kernels; what they do stands in ``native/*.hpp``."""
 
-from gtgbm.arrays import F64, I8, I16, I32, I64, U8, U16, Table
+from gtgbm.exact import F64, I8, I16, I32, I64, U8, U16, Table
 
 class Pool:
     def __init__(self, n_threads: int, /) -> None: ...

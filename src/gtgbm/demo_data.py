@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gtgbm.arrays import F64, I64, Table
+from gtgbm.exact import F64, I64, Table
 
 N_RELEVANT = 15
 _DECOYS_PER_FEATURE = 20

@@ -14,9 +14,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gtgbm.arrays import F64, I64
-from gtgbm.losses.ranking import dcg, dcg_gains, ideal_dcg, mean_of_ties, sum_of_queries
-from gtgbm.queries import Queries
+from gtgbm.exact import F64, I64
+from gtgbm.losses import Queries, dcg, dcg_gains, ideal_dcg, mean_of_ties, sum_of_queries
 
 TargetKind = Literal["binary", "multiclass", "numbers", "relevance"]
 

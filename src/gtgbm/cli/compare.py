@@ -15,7 +15,7 @@ from gtgbm.cli.errors import UserError
 from gtgbm.cli.fit import FitOptions, at_most, fit_model, kind_of_task, make_model
 from gtgbm.cli.loading import Loaded, load
 from gtgbm.cli.output import print_json
-from gtgbm.data.frames import EncodedFrame
+from gtgbm.data import EncodedFrame
 from gtgbm.metrics import METRICS
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
 from gtgbm.cli.errors import UserError
-from gtgbm.data.frames import listed, repeated
+from gtgbm.data import listed, repeated
 
 Report = Callable[[float], None]
 """Told of the share of a file that was read so far."""

@@ -12,20 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from gtgbm.callbacks import Progress
+from gtgbm.boosting import Progress
 from gtgbm.cli.errors import UserError
 from gtgbm.cli.loading import Loaded, Roles, load
 from gtgbm.cli.output import print_json, print_selection, selection
-from gtgbm.data.frames import EncodedFrame
+from gtgbm.data import EncodedFrame
 from gtgbm.estimators import (
     GTGBMClassifier,
     GTGBMRanker,
     GTGBMRegressor,
     MultitaskGTGBMClassifier,
     MultitaskGTGBMRegressor,
+    save_model,
 )
 from gtgbm.files import check_writable
-from gtgbm.model_file.writing import save_model
 
 _METRICS = {"classification": "auc", "regression": "rmse", "ranking": "ndcg"}
 

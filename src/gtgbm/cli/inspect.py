@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gtgbm.cli.output import name_of, print_json, print_selection, selection
-from gtgbm.model_file.reading import load_model
+from gtgbm.estimators import load_model
 from gtgbm.tree import Tree
 
 

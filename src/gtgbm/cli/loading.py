@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from gtgbm.cli.errors import UserError
 from gtgbm.cli.files import Report, TableFile, Wanted, open_table
-from gtgbm.data.frames import (
+from gtgbm.data import (
     EncodedFrame,
     FrameSchema,
     TableBuilder,

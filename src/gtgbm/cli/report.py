@@ -11,9 +11,9 @@ from rich.console import Console
 from gtgbm.cli.errors import UserError
 from gtgbm.cli.files import Wanted, open_table
 from gtgbm.cli.loading import LibsvmColumns, Roles, is_libsvm, load, values_of
-from gtgbm.data.frames import lacking, listed
+from gtgbm.data import lacking, listed
+from gtgbm.estimators import load_model
 from gtgbm.files import check_writable
-from gtgbm.model_file.reading import load_model
 
 _MOST_ROWS = 20_000
 """Rows of a table that are kept for the report, at random."""

@@ -1,1 +1,51 @@
 """Tables in, binned columns out."""
+
+from gtgbm.data.categories import CategoryColumn, encode_categories, encode_categories_of_tasks
+from gtgbm.data.columns import Columns, DenseColumns
+from gtgbm.data.frame_values import UNSEEN, Kind
+from gtgbm.data.frames import (
+    EncodedFrame,
+    FrameColumn,
+    FrameSchema,
+    TableBuilder,
+    as_frame,
+    as_values,
+    columns_of,
+    encode_frame,
+    lacking,
+    listed,
+    repeated,
+)
+from gtgbm.data.input import AnyTable, as_table, check_rows, issparse
+from gtgbm.data.row_samples import sample_rows
+from gtgbm.data.sparse import SparseCodes, SparseColumns
+from gtgbm.data.tiles import Tiles
+
+__all__ = [
+    "UNSEEN",
+    "AnyTable",
+    "CategoryColumn",
+    "Columns",
+    "DenseColumns",
+    "EncodedFrame",
+    "FrameColumn",
+    "FrameSchema",
+    "Kind",
+    "SparseCodes",
+    "SparseColumns",
+    "TableBuilder",
+    "Tiles",
+    "as_frame",
+    "as_table",
+    "as_values",
+    "check_rows",
+    "columns_of",
+    "encode_categories",
+    "encode_categories_of_tasks",
+    "encode_frame",
+    "issparse",
+    "lacking",
+    "listed",
+    "repeated",
+    "sample_rows",
+]

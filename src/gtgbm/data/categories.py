@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gtgbm.arrays import CELLS, F64, I64, U8, Bool
 from gtgbm.data.input import AnyTable, issparse
+from gtgbm.exact import CELLS, F64, I64, U8, Bool
 
 _CODES = CELLS - 1
 """Codes of one column: the last cell of a histogram is for missing numbers."""

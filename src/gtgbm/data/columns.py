@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import F64, I32, I64, U8, U16, Table
+from gtgbm.exact import F64, I32, I64, U8, U16, Table
 
 _ENCODE_BATCH = 512
 """Columns binned in one kernel call: enough to keep threads busy, few enough for Ctrl-C to be prompt."""

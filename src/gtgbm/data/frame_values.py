@@ -9,7 +9,7 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
-from gtgbm.arrays import F64
+from gtgbm.exact import F64
 
 Kind = Literal["number", "time", "category"]
 

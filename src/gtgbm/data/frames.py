@@ -24,7 +24,6 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from gtgbm.arrays import F64, Table
 from gtgbm.data.frame_values import (
     KIND_NAMES,
     UNSEEN,
@@ -37,6 +36,7 @@ from gtgbm.data.frame_values import (
     number_of,
     numbers_of,
 )
+from gtgbm.exact import F64, Table
 
 _SHOWN = 10
 """Names listed in an error message."""

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.sparse import csc_matrix, issparse
 
-from gtgbm.arrays import Table
+from gtgbm.exact import Table
 
 __all__ = ["AnyTable", "as_table", "check_rows", "issparse"]
 

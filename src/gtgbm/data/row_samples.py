@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gtgbm.arrays import I64
+from gtgbm.exact import I64
 
 
 def sample_rows(n_rows: int, n_sampled: int, rng: np.random.Generator) -> I64:

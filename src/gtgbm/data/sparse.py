@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import F64, I32, I64, U8, U16, Table
 from gtgbm.data.columns import Thresholds
+from gtgbm.exact import F64, I32, I64, U8, U16, Table
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gtgbm.arrays import CATEGORICAL, CELLS, I32, I64, LANES, SKIPPED, U8, Bool
+from gtgbm.exact import CATEGORICAL, CELLS, I32, I64, LANES, SKIPPED, U8, Bool
 
 T = TypeVar("T", bound=np.generic)
 

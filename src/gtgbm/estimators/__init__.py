@@ -2,11 +2,19 @@
 
 from gtgbm.estimators.classifiers import AGBMClassifier, GBFSClassifier, GTGBMClassifier
 from gtgbm.estimators.comparison import TaskComparison, compare_tasks
+from gtgbm.estimators.documentation import PARAMETERS
+from gtgbm.estimators.loading import load_model
 from gtgbm.estimators.multitask import MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
 from gtgbm.estimators.ranker import GTGBMRanker
-from gtgbm.estimators.regressors import AGBMRegressor, GBFSRegressor, GTGBMRegressor
+from gtgbm.estimators.regressors import AGBMRegressor, GBFSRegressor, GTGBMRegressor, numbers
+from gtgbm.estimators.rows import checked_qid
+from gtgbm.estimators.saving import save_model
+from gtgbm.estimators.tables import read_columns
+from gtgbm.estimators.task_rows import task_rows
+from gtgbm.estimators.threads import pool_for_rows
 
 __all__ = [
+    "PARAMETERS",
     "AGBMClassifier",
     "AGBMRegressor",
     "GBFSClassifier",
@@ -17,5 +25,12 @@ __all__ = [
     "MultitaskGTGBMClassifier",
     "MultitaskGTGBMRegressor",
     "TaskComparison",
+    "checked_qid",
     "compare_tasks",
+    "load_model",
+    "numbers",
+    "pool_for_rows",
+    "read_columns",
+    "save_model",
+    "task_rows",
 ]

@@ -14,25 +14,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.arrays import F64, I64, Bool
-from gtgbm.boosting import HistoryEntry, Model
-from gtgbm.callbacks import AnyCallback
-from gtgbm.data.frames import FrameSchema
-from gtgbm.data.input import as_table, check_rows
+from gtgbm.boosting import AnyCallback, Evaluated, HistoryEntry, Model, ProgressBar, Settings, Validation
+from gtgbm.data import FrameSchema, as_table, check_rows
 from gtgbm.estimators import parameters as check
 from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, pairs_of, per_set, weight_of_queries
+from gtgbm.estimators.saving import save_model
 from gtgbm.estimators.settings import Parameters
 from gtgbm.estimators.tables import read_columns, read_eval_table, selected_of
 from gtgbm.estimators.threads import make_pool, pool_for_rows
-from gtgbm.evaluation import Validation
-from gtgbm.forest import Forest
-from gtgbm.losses.base import Loss
+from gtgbm.exact import F64, I64, Bool
+from gtgbm.losses import Loss
 from gtgbm.metrics import TargetKind
-from gtgbm.model_file.writing import save_model
-from gtgbm.progress import ProgressBar
-from gtgbm.shortlist import train_selecting
-from gtgbm.training import Evaluated, Settings
-from gtgbm.tree import importances
+from gtgbm.selection import train_selecting
+from gtgbm.tree import Forest, importances
 
 
 class BaseGTGBM(SelectorMixin, Parameters):

@@ -12,8 +12,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from gtgbm.arrays import F64
-from gtgbm.callbacks import AnyCallback
+from gtgbm.boosting import AnyCallback
 from gtgbm.estimators import parameters as check
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.compact import CompactClassifier
@@ -21,9 +20,8 @@ from gtgbm.estimators.documentation import documented
 from gtgbm.estimators.outcomes import decisions, labels, probabilities
 from gtgbm.estimators.rows import Rows, checked_weight, listed, with_weight
 from gtgbm.estimators.tables import read_training
-from gtgbm.losses.base import Loss
-from gtgbm.losses.classic import LogLoss, MultinomialLoss, SquaredError
-from gtgbm.losses.pointwise import NOT_OF_CLASSES, Pointwise
+from gtgbm.exact import F64
+from gtgbm.losses import NOT_OF_CLASSES, LogLoss, Loss, MultinomialLoss, Pointwise, SquaredError
 from gtgbm.metrics import TargetKind
 
 

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
-from gtgbm.arrays import F64, I64
-from gtgbm.data.frames import FrameSchema, as_frame, listed
-from gtgbm.data.input import as_table
+from gtgbm.data import FrameSchema, as_frame, as_table, listed
 from gtgbm.estimators.outcomes import decisions, labels, probabilities
 from gtgbm.estimators.threads import pool_for_rows
-from gtgbm.forest import Forest
-from gtgbm.losses.base import Loss
+from gtgbm.exact import F64, I64
+from gtgbm.losses import Loss
+from gtgbm.tree import Forest
 
 
 @dataclass(frozen=True, eq=False, repr=False)

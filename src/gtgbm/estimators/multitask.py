@@ -9,16 +9,14 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
 
-from gtgbm.arrays import F64
 from gtgbm.estimators import parameters as check
 from gtgbm.estimators.documentation import TASK_ATTRIBUTES, documented
 from gtgbm.estimators.multitask_base import BaseMultitask
 from gtgbm.estimators.outcomes import decisions, probabilities
 from gtgbm.estimators.regressors import LOSSES, numbers
 from gtgbm.estimators.task_rows import TaskRows
-from gtgbm.losses.base import Loss
-from gtgbm.losses.classic import LogLoss, SquaredError
-from gtgbm.losses.pointwise import Pointwise
+from gtgbm.exact import F64
+from gtgbm.losses import LogLoss, Loss, Pointwise, SquaredError
 from gtgbm.metrics import TargetKind
 
 

@@ -13,23 +13,17 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.arrays import F64, I64
-from gtgbm.boosting import HistoryEntry
-from gtgbm.callbacks import AnyCallback
-from gtgbm.data.frames import as_values
-from gtgbm.data.input import check_rows
+from gtgbm.boosting import AnyCallback, Evaluated, HistoryEntry, ProgressBar, Validation, train
+from gtgbm.data import as_values, check_rows
 from gtgbm.estimators import parameters as check
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.rows import Rows, checked_weight, listed, pairs_of
 from gtgbm.estimators.tables import read_columns, read_eval_table, read_table
 from gtgbm.estimators.task_rows import TaskRows, as_one_task, check_tasks, per_task, task_rows, with_task
 from gtgbm.estimators.threads import make_pool, pool_for_rows
-from gtgbm.evaluation import Validation
-from gtgbm.losses.base import Loss
-from gtgbm.multitask import FittedTasks, train_tasks
-from gtgbm.progress import ProgressBar
-from gtgbm.task import Task
-from gtgbm.training import Evaluated, train
+from gtgbm.exact import F64, I64
+from gtgbm.losses import Loss
+from gtgbm.multitask import FittedTasks, Task, train_tasks
 from gtgbm.tree import importances
 
 METHODS = ("multitask", "group-sparse", "independent", "single-task")

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gtgbm.arrays import F64
-from gtgbm.losses.base import Loss
-from gtgbm.losses.classic import LogLoss
+from gtgbm.exact import F64
+from gtgbm.losses import LogLoss, Loss
 
 
 def decisions(scores: F64, loss: Loss) -> F64:

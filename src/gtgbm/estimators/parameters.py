@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gtgbm.losses.base import Loss
-from gtgbm.losses.pointwise import Pointwise
+from gtgbm.losses import Loss, Pointwise
 from gtgbm.metrics import Metric, TargetKind, metric_of
 
 _MODELS: dict[TargetKind, str] = {

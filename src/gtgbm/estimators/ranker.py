@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, column_or_1d
 
-from gtgbm.arrays import F64, I64
-from gtgbm.callbacks import AnyCallback
+from gtgbm.boosting import AnyCallback
 from gtgbm.estimators import parameters as check
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.compact import CompactRegressor
 from gtgbm.estimators.documentation import documented
 from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, listed, weight_of_queries, with_weight
 from gtgbm.estimators.tables import read_training
-from gtgbm.losses.base import Loss
-from gtgbm.losses.ranking import RankingLoss
+from gtgbm.exact import F64, I64
+from gtgbm.losses import Loss, RankingLoss
 from gtgbm.metrics import METRICS, TargetKind
 
 _MOST_RELEVANT = 31

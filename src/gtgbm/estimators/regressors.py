@@ -10,17 +10,15 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, column_or_1d
 
-from gtgbm.arrays import F64
-from gtgbm.callbacks import AnyCallback
+from gtgbm.boosting import AnyCallback
 from gtgbm.estimators import parameters as check
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.compact import CompactRegressor
 from gtgbm.estimators.documentation import documented
 from gtgbm.estimators.rows import Rows, checked_weight, listed, with_weight
 from gtgbm.estimators.tables import read_training
-from gtgbm.losses.base import Loss
-from gtgbm.losses.classic import SquaredError
-from gtgbm.losses.pointwise import AbsoluteError, Huber, Pointwise, Poisson, Quantile, Tweedie
+from gtgbm.exact import F64
+from gtgbm.losses import AbsoluteError, Huber, Loss, Pointwise, Poisson, Quantile, SquaredError, Tweedie
 from gtgbm.metrics import TargetKind
 
 _LARGEST_TARGET = 1e100

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gtgbm.arrays import F64, I64
-from gtgbm.callbacks import AnyCallback, Callback
-from gtgbm.data.input import AnyTable, as_table
-from gtgbm.losses.base import Targets
-from gtgbm.queries import Queries
-from gtgbm.weights import RowWeights
+from gtgbm.boosting import AnyCallback, Callback
+from gtgbm.data import AnyTable, as_table
+from gtgbm.exact import F64, I64, RowWeights
+from gtgbm.losses import Queries, Targets
 
 
 @dataclass(frozen=True)

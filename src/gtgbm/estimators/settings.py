@@ -7,12 +7,11 @@ from typing import Any, cast
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gtgbm.boosting import Criterion
-from gtgbm.data.frames import FrameSchema
+from gtgbm.boosting import Criterion, SearchName, Settings
+from gtgbm.data import FrameSchema
 from gtgbm.estimators import parameters as check
-from gtgbm.feature_costs import PenaltyScale
-from gtgbm.group_tests import GroupTestSettings
-from gtgbm.training import SearchName, Settings
+from gtgbm.pricing import PenaltyScale
+from gtgbm.search import GroupTestSettings
 
 _MIN_TEST_ROWS = 100
 """Nodes with fewer test rows propose only noise (docs/group-testing.md)."""

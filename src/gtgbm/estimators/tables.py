@@ -8,10 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d, validate_data
 
-from gtgbm.arrays import I64
-from gtgbm.data.frame_values import UNSEEN
-from gtgbm.data.frames import EncodedFrame, FrameSchema, as_frame, as_values, encode_frame, lacking, listed
-from gtgbm.data.input import AnyTable, as_table
+from gtgbm.data import (
+    UNSEEN,
+    AnyTable,
+    EncodedFrame,
+    FrameSchema,
+    as_frame,
+    as_table,
+    as_values,
+    encode_frame,
+    lacking,
+    listed,
+)
+from gtgbm.exact import I64
 
 INPUT: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": "numeric", "ensure_all_finite": False}
 """What scikit-learn's validation lets through: we take all of it."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack, issparse
 
-from gtgbm.arrays import F64, I64
+from gtgbm.exact import F64, I64
 
 ALL_TASKS = "all tasks"
 """Name of the one task that all tasks are put into."""

@@ -1,6 +1,44 @@
 """Losses: what models minimise, and what users can give as ``loss``."""
 
+from gtgbm.losses.base import Derivatives, LeafRule, Loss, QuantileLeaf, Targets
 from gtgbm.losses.checking import check_loss
-from gtgbm.losses.pointwise import AbsoluteError, Huber, LossFunction, Poisson, Quantile, Tweedie
+from gtgbm.losses.classic import LogLoss, MultinomialLoss, SquaredError
+from gtgbm.losses.pointwise import (
+    NOT_OF_CLASSES,
+    AbsoluteError,
+    Huber,
+    LossFunction,
+    Pointwise,
+    Poisson,
+    Quantile,
+    Tweedie,
+)
+from gtgbm.losses.queries import Queries
+from gtgbm.losses.ranking import RankingLoss, dcg, dcg_gains, ideal_dcg, mean_of_ties, sum_of_queries
 
-__all__ = ["AbsoluteError", "Huber", "LossFunction", "Poisson", "Quantile", "Tweedie", "check_loss"]
+__all__ = [
+    "NOT_OF_CLASSES",
+    "AbsoluteError",
+    "Derivatives",
+    "Huber",
+    "LeafRule",
+    "LogLoss",
+    "Loss",
+    "LossFunction",
+    "MultinomialLoss",
+    "Pointwise",
+    "Poisson",
+    "Quantile",
+    "QuantileLeaf",
+    "Queries",
+    "RankingLoss",
+    "SquaredError",
+    "Targets",
+    "Tweedie",
+    "check_loss",
+    "dcg",
+    "dcg_gains",
+    "ideal_dcg",
+    "mean_of_ties",
+    "sum_of_queries",
+]

@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import F64, I32
-from gtgbm.fixed_point import exact_mean
-from gtgbm.reducer import LocalReducer, Reducer
-from gtgbm.weights import RowWeights
+from gtgbm.exact import F64, I32, LocalReducer, Reducer, RowWeights, exact_mean
 
 _LARGEST = 1e100
 """Values beyond are no longer targets or losses of anything: their mean need not be exact."""

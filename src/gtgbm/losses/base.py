@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gtgbm import _core
-from gtgbm.arrays import F64
-from gtgbm.queries import Queries
-from gtgbm.reducer import Reducer
-from gtgbm.weights import RowWeights
+from gtgbm.exact import F64, Reducer, RowWeights
+from gtgbm.losses.queries import Queries
 
 
 @dataclass(frozen=True)

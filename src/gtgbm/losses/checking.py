@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gtgbm.arrays import F64
+from gtgbm.exact import F64
 
 
 def check_loss(loss: Any, y: Any, score: Any, *, tolerance: float = 1e-4) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import F64
-from gtgbm.fixed_point import exact_mean
+from gtgbm.exact import F64, Reducer, exact_mean
 from gtgbm.losses.base import Derivatives, NewtonLeaf, Targets
 from gtgbm.losses.exponential import exp
-from gtgbm.reducer import Reducer
 
 
 class SquaredError:

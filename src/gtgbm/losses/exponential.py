@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import F64
+from gtgbm.exact import F64
 
 
 def exp(values: F64, pool: _core.Pool | None = None) -> F64:

@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import F64
+from gtgbm.exact import F64, Reducer
 from gtgbm.losses.averages import Averages
 from gtgbm.losses.base import Derivatives, LeafRule, NewtonLeaf, QuantileLeaf, Targets
 from gtgbm.losses.exponential import exp
-from gtgbm.reducer import Reducer
 
 _DAMPING = 2.0137527074704766
 """exp(0.7)."""

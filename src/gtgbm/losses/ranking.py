@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.arrays import F64
+from gtgbm.exact import F64, Reducer
 from gtgbm.losses.base import Derivatives, NewtonLeaf, Targets
-from gtgbm.queries import Queries
-from gtgbm.reducer import Reducer
+from gtgbm.losses.queries import Queries
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,36 @@
 """Model files: readable JSON, exact floats, checked in full when read."""
+
+from gtgbm.model_file.layout import (
+    FORMAT_VERSION,
+    MAX_FEATURES,
+    MAX_UNNAMED,
+    BoughtLayout,
+    ClassesLayout,
+    Header,
+    ModelFileError,
+    ModelLayout,
+    OwnedLayout,
+    PartLayout,
+    SearchLayout,
+    TasksLayout,
+    TreeLayout,
+)
+from gtgbm.model_file.parameters import as_plain, from_plain
+
+__all__ = [
+    "FORMAT_VERSION",
+    "MAX_FEATURES",
+    "MAX_UNNAMED",
+    "BoughtLayout",
+    "ClassesLayout",
+    "Header",
+    "ModelFileError",
+    "ModelLayout",
+    "OwnedLayout",
+    "PartLayout",
+    "SearchLayout",
+    "TasksLayout",
+    "TreeLayout",
+    "as_plain",
+    "from_plain",
+]

@@ -5,16 +5,31 @@ They need matplotlib (``pip install "gtgbm[plot]"``), which is imported when som
 
 from gtgbm.plots.correlation import CorrelationDisplay
 from gtgbm.plots.importance import ImportanceDisplay
+from gtgbm.plots.names import bought_name, feature_names, shown
 from gtgbm.plots.selection_path import SelectionPathDisplay
-from gtgbm.plots.tasks import TaskCurvesDisplay, TaskMatrixDisplay
+from gtgbm.plots.style import COLOURS, QUIET, heat_map, plain_axes, shades
+from gtgbm.plots.table import as_numbers, columns_of, table_of
+from gtgbm.plots.tasks import TaskCurvesDisplay, TaskMatrixDisplay, task_matrix
 from gtgbm.plots.trees import TreeDisplay, to_graphviz
 
 __all__ = [
+    "COLOURS",
+    "QUIET",
     "CorrelationDisplay",
     "ImportanceDisplay",
     "SelectionPathDisplay",
     "TaskCurvesDisplay",
     "TaskMatrixDisplay",
     "TreeDisplay",
+    "as_numbers",
+    "bought_name",
+    "columns_of",
+    "feature_names",
+    "heat_map",
+    "plain_axes",
+    "shades",
+    "shown",
+    "table_of",
+    "task_matrix",
     "to_graphviz",
 ]

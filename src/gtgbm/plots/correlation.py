@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.correlations import absolute_correlations
+from gtgbm.explain import absolute_correlations
 from gtgbm.plots.names import feature_names, shown
 from gtgbm.plots.style import axes_of, heat_map
 from gtgbm.plots.table import as_numbers, columns_of, table_of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.arrays import F64
+from gtgbm.exact import F64
 from gtgbm.plots.names import feature_names, shown
 from gtgbm.plots.style import COLOURS, axes_of, plain_axes
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gtgbm.estimators.selection_path import SelectionPath, purchases, selection_path
+from gtgbm.explain import SelectionPath, purchases, selection_path
 from gtgbm.plots.names import bought_name, feature_names, shown
 from gtgbm.plots.style import COLOURS, QUIET, axes_of, plain_axes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gtgbm.arrays import F64
+from gtgbm.exact import F64
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f6ab0", "#8c8c8c")
 """Told apart by colour-blind readers too (after Okabe and Ito), on light and on dark ground."""

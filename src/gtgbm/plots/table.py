@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from gtgbm.arrays import F64
-from gtgbm.data.frames import as_frame, encode_frame, lacking
+from gtgbm.data import as_frame, encode_frame, lacking
+from gtgbm.exact import F64
 
 
 def columns_of(X: Any, columns: Any) -> F64:

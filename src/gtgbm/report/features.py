@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gtgbm.arrays import F64
-from gtgbm.estimators.selection_path import Purchase, SelectionPath
-from gtgbm.estimators.staged import shuffled_predictions
-from gtgbm.plots.importance import ImportanceDisplay
-from gtgbm.plots.names import bought_name
-from gtgbm.plots.selection_path import SelectionPathDisplay
+from gtgbm.exact import F64
+from gtgbm.explain import Purchase, SelectionPath, shuffled_predictions
+from gtgbm.plots import ImportanceDisplay, SelectionPathDisplay, bought_name
 from gtgbm.report.sample import Sample, part_of
 from gtgbm.report.svg import Picture, picture
 

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from gtgbm.arrays import F64, I64, Bool
-from gtgbm.correlations import absolute_correlations
-from gtgbm.plots.correlation import CorrelationDisplay
-from gtgbm.plots.table import columns_of
+from gtgbm.exact import F64, I64, Bool
+from gtgbm.explain import absolute_correlations
+from gtgbm.plots import CorrelationDisplay, columns_of
 from gtgbm.report.sample import Sample
 from gtgbm.report.svg import Picture, picture
 

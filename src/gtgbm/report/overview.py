@@ -13,7 +13,7 @@ import scipy
 import sklearn
 
 import gtgbm
-from gtgbm.estimators.staged import n_rounds_of
+from gtgbm.explain import n_rounds_of
 from gtgbm.report.likeness import Likeness
 from gtgbm.report.sample import Sample
 

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import confusion_matrix, roc_curve
 
-from gtgbm.arrays import F64, I64
+from gtgbm.exact import F64, I64
 from gtgbm.metrics import METRICS, TargetKind, metric_of
-from gtgbm.plots.names import shown
-from gtgbm.plots.style import COLOURS, QUIET, heat_map, plain_axes, shades
+from gtgbm.plots import COLOURS, QUIET, heat_map, plain_axes, shades, shown
 from gtgbm.report.sample import Sample
 from gtgbm.report.svg import Picture, picture
 

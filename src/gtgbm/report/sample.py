@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from gtgbm.arrays import F64, I64
-from gtgbm.estimators.held_out import HeldOut, kind_of
-from gtgbm.estimators.rows import checked_qid
-from gtgbm.estimators.staged import n_rounds_of, staged_predictions
+from gtgbm.estimators import checked_qid
+from gtgbm.exact import F64, I64
+from gtgbm.explain import HeldOut, kind_of, n_rounds_of, staged_predictions
 from gtgbm.metrics import Metric
-from gtgbm.plots.table import as_numbers, table_of
+from gtgbm.plots import as_numbers, table_of
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from gtgbm.estimators.staged import n_rounds_of, staged_predictions
-from gtgbm.plots.style import COLOURS, plain_axes
+from gtgbm.explain import n_rounds_of, staged_predictions
+from gtgbm.plots import COLOURS, plain_axes
 from gtgbm.report.sample import Sample
 from gtgbm.report.svg import Picture, picture
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gtgbm.plots.style import COLOURS
+from gtgbm.plots import COLOURS
 
 _INK = "#1c1f24"
 """Stands for the colour of the page's text, which differs between light and dark."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gtgbm.plots.tasks import TaskCurvesDisplay, TaskMatrixDisplay, task_matrix
+from gtgbm.plots import TaskCurvesDisplay, TaskMatrixDisplay, task_matrix
 from gtgbm.report.sample import Sample
 from gtgbm.report.svg import Picture, picture
 

@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.estimators.parts import is_multitask
-from gtgbm.estimators.selection_path import path_of, purchases
+from gtgbm.explain import is_multitask, path_of, purchases
 from gtgbm.files import write_aside
-from gtgbm.plots.names import feature_names
-from gtgbm.plots.style import COLOURS
+from gtgbm.plots import COLOURS, feature_names
 from gtgbm.report import features, likeness, overview, quality, smaller, tasks
 from gtgbm.report.sample import Sample, draw_sample
 from gtgbm.report.svg import DARK_COLOURS

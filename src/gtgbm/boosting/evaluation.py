@@ -1,0 +1,97 @@
+"""Follows losses and metrics on validation data, and knows when training has got no better for long."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.data import AnyTable
+from gtgbm.exact import F64
+from gtgbm.losses import Loss, Targets
+from gtgbm.metrics import Metric
+from gtgbm.tree import Forest
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Rows whose loss is followed during training."""
+
+    table: AnyTable
+    targets: Targets
+
+
+@dataclass
+class Evaluations:
+    """Values after each round: of each validation set, by name of the loss or metric."""
+
+    loss: Loss
+    loss_name: str
+    metrics: Sequence[Metric]
+    validations: Sequence[Validation]
+    values: list[dict[str, list[float]]] = field(default_factory=list)
+
+    def start(
+        self, model: Forest, n_rounds: int, pool: _core.Pool, earlier: Sequence[dict[str, list[float]]]
+    ) -> None:
+        """Begin with the scores of some rounds' trees; `earlier` holds what was seen while they grew."""
+        self._scores = [model.scores(validation.table, pool) for validation in self.validations]
+        # A metric of the loss's name takes its place.
+        names = dict.fromkeys([self.loss_name, *(metric.name for metric in self.metrics)])
+        self.values = [{name: [] for name in names} for _ in self.validations]
+        for seen, known in zip(self.values, earlier, strict=False):
+            for name, values in seen.items():
+                values += known.get(name, [])
+        for seen in self.values:
+            for values in seen.values():
+                # What was not followed from the first round on is not known for those before.
+                values[:0] = [math.nan] * (n_rounds - len(values))
+
+    def add_round(self, trees: Forest, pool: _core.Pool) -> None:
+        """Evaluate after the trees of one more round."""
+        for validation, scores, values in zip(self.validations, self._scores, self.values, strict=True):
+            trees.add_to(scores, validation.table, pool)
+            targets = validation.targets
+            if all(metric.name != self.loss_name for metric in self.metrics):
+                values[self.loss_name].append(self.loss.derivatives(scores, targets, pool).mean_loss)
+            if not self.metrics:
+                continue
+            prediction, weight = self.loss.predict(scores), targets.weights.as_floats()
+            for metric in self.metrics:
+                values[metric.name].append(metric.compute(targets.y, prediction, weight, targets.queries))
+
+    @property
+    def deciding(self) -> F64 | None:
+        """What decides early stopping, smaller being better: the last metric of the last set, if any."""
+        if not self.values:
+            return None
+        values = np.array(self.values[-1][self.deciding_name])
+        return -values if self.metrics and self.metrics[-1].greater_is_better else values
+
+    def after(self, n_rounds: int) -> dict[str, dict[str, float]]:
+        """Values after some rounds, by set and name."""
+        return {
+            f"validation_{k}": {name: values[n_rounds - 1] for name, values in of_set.items()}
+            for k, of_set in enumerate(self.values)
+            if n_rounds
+        }
+
+    @property
+    def deciding_name(self) -> str:
+        """What decides early stopping."""
+        return self.metrics[-1].name if self.metrics else self.loss_name
+
+    def best_round(self) -> int | None:
+        """Return the rounds of the best model; None where nothing is followed."""
+        deciding = self.deciding
+        if deciding is None or np.isnan(deciding).all():
+            return None
+        return int(np.argmin(np.where(np.isnan(deciding), np.inf, deciding))) + 1
+
+    def rounds_since_best(self) -> int:
+        """Return how many rounds the best one is ago."""
+        best, deciding = self.best_round(), self.deciding
+        return 0 if best is None or deciding is None else int(deciding.shape[0]) - best

@@ -1,0 +1,43 @@
+"""Rows and columns drawn anew for each round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gtgbm.exact import Bool, RowWeights
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Shares of rows and columns that a round uses.
+
+    What is drawn depends on the seed and the number of the round alone.
+    """
+
+    rows: float
+    columns: float
+    seed: int
+
+    @property
+    def draws(self) -> bool:
+        """Whether anything is left out."""
+        return self.rows < 1.0 or self.columns < 1.0
+
+    def weights_of(self, number: int, weights: RowWeights) -> RowWeights:
+        """Weights of a round: rows that are not drawn weigh nothing."""
+        if self.rows >= 1.0:
+            return weights
+        return weights.only(_drawn(weights.n_rows, self.rows, [self.seed, 0, number]))
+
+    def columns_of(self, number: int, n_columns: int) -> Bool | None:
+        """Columns that a round may use; None: all."""
+        return None if self.columns >= 1.0 else _drawn(n_columns, self.columns, [self.seed, 1, number])
+
+
+def _drawn(n: int, share: float, seed: list[int]) -> Bool:
+    chosen: Bool = np.zeros(n, dtype=np.bool_)
+    count = min(n, max(1, round(share * n)))
+    chosen[np.random.default_rng(seed).choice(n, count, replace=False)] = True
+    return chosen

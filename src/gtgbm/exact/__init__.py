@@ -1,0 +1,61 @@
+"""Exact sums, and what every part of a fit gets.
+
+Fixed-point residuals, whole-number weights, the seam for many machines, thread pool and stage timings.
+"""
+
+from gtgbm.exact.arrays import (
+    CATEGORICAL,
+    CELLS,
+    F64,
+    FALLING,
+    I8,
+    I16,
+    I32,
+    I64,
+    LANES,
+    NEW,
+    OFFERED,
+    OWNED,
+    RISING,
+    SKIPPED,
+    U8,
+    U16,
+    Bool,
+    Table,
+)
+from gtgbm.exact.communicator import LocalReducer, Reducer
+from gtgbm.exact.fixed_point import Cells, as_int16, exact_mean, pack, power_of_two_scale
+from gtgbm.exact.newton import newton_problem
+from gtgbm.exact.timings import Timings
+from gtgbm.exact.weights import RowWeights
+
+__all__ = [
+    "CATEGORICAL",
+    "CELLS",
+    "F64",
+    "FALLING",
+    "I8",
+    "I16",
+    "I32",
+    "I64",
+    "LANES",
+    "NEW",
+    "OFFERED",
+    "OWNED",
+    "RISING",
+    "SKIPPED",
+    "U8",
+    "U16",
+    "Bool",
+    "Cells",
+    "LocalReducer",
+    "Reducer",
+    "RowWeights",
+    "Table",
+    "Timings",
+    "as_int16",
+    "exact_mean",
+    "newton_problem",
+    "pack",
+    "power_of_two_scale",
+]

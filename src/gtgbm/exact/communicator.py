@@ -1,0 +1,44 @@
+"""The seam for many machines: sums over rows that decide splits and leaf values pass through a `Reducer`.
+
+Group-test scores, bin thresholds and reported losses do not yet.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from gtgbm.exact.arrays import I64
+
+
+class Reducer(Protocol):
+    """Combines what each machine computed from its own rows.
+
+    All sums are integers, so the result does not depend on how rows are divided.
+    """
+
+    @property
+    def is_local(self) -> bool:
+        """Whether there is only one machine, whose rows need not be combined with others'."""
+        ...
+
+    def sum(self, values: I64) -> I64:
+        """Add the arrays of all machines, in place where possible."""
+        ...
+
+    def max(self, value: float) -> float:
+        """Return the largest value of all machines."""
+        ...
+
+
+class LocalReducer:
+    """One machine: nothing to combine."""
+
+    is_local = True
+
+    def sum(self, values: I64) -> I64:
+        """Return `values`."""
+        return values
+
+    def max(self, value: float) -> float:
+        """Return `value`."""
+        return value

@@ -1,0 +1,112 @@
+"""Residuals in fixed point, so that sums over rows are exact and independent of their order."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.exact.arrays import F64, I16, I64
+from gtgbm.exact.communicator import Reducer
+from gtgbm.exact.weights import RowWeights
+
+_GRADIENT_BITS = 28
+"""Finest rounding used: 2**-28 of the largest residual, finer than LightGBM's float32 gradients."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Residuals of one tree packed into histogram cells.
+
+    Attributes
+    ----------
+    values : ndarray of int64, shape (n,)
+        ``((round(residual * scale) << count_bits) + 1) * weight`` of each row.
+    scale : float
+        A power of two.
+    total : int
+        Sum of all cells: the root's gradient sum and row count. Counts are sums of weights.
+    squares : tuple of int
+        The root's weighted sum of squared fixed-point residuals, as ``high * 2**32 + low``.
+    """
+
+    values: I64
+    scale: float
+    count_bits: int
+    total: int
+    squares: tuple[int, int]
+
+    def count(self, total: I64) -> I64:
+        """Row counts of cell sums."""
+        return total & ((1 << self.count_bits) - 1)
+
+    def sse(self, total: I64, squares: I64) -> F64:
+        """Return squared errors around the mean, in squared fixed-point units.
+
+        Parameters
+        ----------
+        total : ndarray of int64, shape (nodes,)
+        squares : ndarray of int64, shape (nodes, 2)
+        """
+        # In whole numbers of any size: floats would leave a pure node a little error, which then looks worth
+        # splitting.
+        mask = (1 << self.count_bits) - 1
+        exact = zip(total.tolist(), squares.tolist(), strict=True)
+        return np.array(
+            [
+                (((high << 32) + low) * (t & mask) - (t >> self.count_bits) ** 2) / max(t & mask, 1)
+                for t, (high, low) in exact
+            ],
+            dtype=np.float64,
+        )
+
+
+def pack(residuals: F64, weights: RowWeights, pool: _core.Pool, reducer: Reducer) -> Cells:
+    """Pack residuals into cells that cannot overflow when all rows are summed.
+
+    Residuals are taken around their mean: no split depends on it, and a large one would cost resolution.
+    """
+    low, high = _core.min_max(pool, residuals)
+    largest = reducer.max(max(-low, high))
+    centre = _mean(residuals, weights.cells, weights.total_cells, largest, pool, reducer)
+    # What is left of the largest residual; rounding of the difference is monotone.
+    largest = reducer.max(max(centre - low, high - centre))
+    count_bits = weights.total_cells.bit_length()
+    # 64 bits hold the sign, a sum of n gradients (bits + count_bits) and a count (count_bits).
+    gradient_bits = min(_GRADIENT_BITS, 62 - 2 * count_bits)
+    scale = power_of_two_scale(largest, gradient_bits)
+    values = np.empty(residuals.shape[0], dtype=np.int64)
+    local = _core.pack_cells(pool, residuals, weights.cells, centre, scale, count_bits, values)
+    total, squares_high, squares_low = reducer.sum(np.array(local, dtype=np.int64)).tolist()
+    return Cells(values, scale, count_bits, total, (squares_high, squares_low))
+
+
+def power_of_two_scale(largest: float, bits: int) -> float:
+    """Return the largest power of two that keeps ``largest * scale`` at or below ``2**bits``."""
+    if largest == 0.0:
+        return 1.0
+    exponent = math.frexp(largest)[1]
+    return math.ldexp(1.0, max(min(bits - exponent, 500), -500))
+
+
+def as_int16(residuals: F64) -> I16:
+    """Round fixed-point residuals to 16 bits, the largest to about 32,000: enough to compare features by."""
+    scaled: I16 = np.rint(residuals * (32000.0 / np.abs(residuals).max(initial=1.0))).astype(np.int16)
+    return scaled
+
+
+def exact_mean(values: F64, weights: RowWeights, pool: _core.Pool, reducer: Reducer) -> float:
+    """Weighted mean that is the same for every order of the rows."""
+    low, high = _core.min_max(pool, values)
+    largest = reducer.max(max(-low, high))
+    return _mean(values, weights.fine, weights.total_fine, largest, pool, reducer)
+
+
+def _mean(
+    values: F64, weights: I64, total_weight: int, largest: float, pool: _core.Pool, reducer: Reducer
+) -> float:
+    scale = power_of_two_scale(largest, 62 - total_weight.bit_length())
+    total = reducer.sum(np.array([_core.fixed_point_sum(pool, values, weights, scale)], dtype=np.int64))
+    return float(total[0]) / scale / total_weight

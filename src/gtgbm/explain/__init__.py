@@ -1,0 +1,25 @@
+"""What a fitted model says about its features.
+
+Staged predictions, loss on held-out rows, the curve over selected features, correlations of columns.
+"""
+
+from gtgbm.explain.correlations import absolute_correlations
+from gtgbm.explain.held_out import HeldOut, kind_of
+from gtgbm.explain.parts import is_multitask
+from gtgbm.explain.selection_curve import Purchase, SelectionPath, path_of, purchases, selection_path
+from gtgbm.explain.staged import n_rounds_of, shuffled_predictions, staged_predictions
+
+__all__ = [
+    "HeldOut",
+    "Purchase",
+    "SelectionPath",
+    "absolute_correlations",
+    "is_multitask",
+    "kind_of",
+    "n_rounds_of",
+    "path_of",
+    "purchases",
+    "selection_path",
+    "shuffled_predictions",
+    "staged_predictions",
+]

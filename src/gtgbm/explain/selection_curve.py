@@ -1,0 +1,157 @@
+"""What was bought when, and how good the model was by then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from gtgbm.boosting import HistoryEntry
+from gtgbm.exact import F64, I64
+from gtgbm.explain.held_out import HeldOut
+from gtgbm.explain.parts import is_multitask
+from gtgbm.explain.staged import staged_predictions
+from gtgbm.metrics import Metric
+
+_MOST_ROUNDS = 200
+"""Rounds after which a model is measured at most: no picture shows more."""
+
+
+@dataclass(frozen=True)
+class Purchase:
+    """A feature's first use by any task.
+
+    Attributes
+    ----------
+    entry : HistoryEntry
+    task : object
+        The task that bought it first; None for models of one task.
+    """
+
+    entry: HistoryEntry
+    task: Any = None
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds of the model that owns it, its own included."""
+        return self.entry.tree + 1
+
+
+def purchases(estimator: Any) -> list[Purchase]:
+    """Return what a fitted model bought, in order; of several tasks, the first purchase of each feature."""
+    check_is_fitted(estimator, "trees_")
+    if not is_multitask(estimator):
+        return [Purchase(entry) for entry in estimator.selection_history_]
+    first: dict[int, Purchase] = {}
+    for task, history in estimator.selection_history_.items():
+        for entry in history:
+            known = first.get(entry.feature)
+            if known is None or entry.tree < known.entry.tree:
+                first[entry.feature] = Purchase(entry, task)
+    order = {feature: k for k, feature in enumerate(estimator.selected_features_.tolist())}
+    # A model of all tasks in one buys tasks as well, as categories: these are no features.
+    return sorted(
+        (one for feature, one in first.items() if feature in order), key=lambda one: order[one.entry.feature]
+    )
+
+
+@dataclass(frozen=True)
+class SelectionPath:
+    """How good a model was after some of its rounds.
+
+    Attributes
+    ----------
+    rounds : ndarray of int64, shape (s,)
+        Rising, from 0 to all rounds.
+    n_features : ndarray of int64, shape (s,)
+        Features bought by then.
+    loss : ndarray of float64, shape (s,)
+        Mean loss of the training rows; NaN before the first round.
+    metric : Metric or None
+    values : ndarray of float64, shape (s,), or None
+        The metric on other rows.
+    """
+
+    rounds: I64
+    n_features: I64
+    loss: F64
+    metric: Metric | None = None
+    values: F64 | None = None
+
+    def after(self, n_rounds: int) -> int:
+        """Return the stage after so many rounds."""
+        return int(np.searchsorted(self.rounds, n_rounds))
+
+
+def selection_path(
+    estimator: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    metric: str | None = None,
+    qid: Any = None,
+    task: Any = None,
+) -> SelectionPath:
+    """Follow a fitted model from no trees to all of them.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X, y : array-like, shape (n, d) and (n,)
+        Rows to measure the model on, better not those of its training; without them only losses are known.
+    metric : str, optional
+        A name of ``gtgbm.metrics``. By default the area under the ROC curve for two classes, accuracy for
+        more, RMSE for numbers, NDCG of ten places for rankings.
+    qid, task : array-like, shape (n,), optional
+        Queries or tasks of the rows.
+
+    Returns
+    -------
+    SelectionPath
+        Has every round at which something was bought, and others in between.
+    """
+    if X is None and y is None:
+        return path_of(estimator)
+    if X is None or y is None:
+        raise ValueError("X and y belong together: give both, or neither")
+    rows = HeldOut.of(estimator, y, qid=qid, task=task)
+    return path_of(estimator, X, rows, rows.metric(metric), task)
+
+
+def path_of(
+    estimator: Any,
+    X: Any = None,
+    rows: HeldOut | None = None,
+    metric: Metric | None = None,
+    task: Any = None,
+) -> SelectionPath:
+    """Follow a fitted model, as ``selection_path``, over rows whose targets are numbers already."""
+    bought = np.array([one.n_rounds for one in purchases(estimator)], dtype=np.int64)
+    losses = _training_losses(estimator)
+    n_rounds = losses.shape[0]
+    # The last round at least, and all of them if they are few.
+    evenly = np.linspace(0, n_rounds, min(n_rounds, _MOST_ROUNDS) + 1).round().astype(np.int64)
+    rounds = np.unique(np.concatenate([evenly, bought]))
+    n_features = np.searchsorted(np.sort(bought), rounds, side="right")
+    loss = np.concatenate([[np.nan], losses])[rounds]
+    if rows is None or metric is None:
+        return SelectionPath(rounds, n_features, loss)
+    stages = staged_predictions(estimator, X, rounds.tolist(), task=task)
+    values = np.array([rows.measured(metric, prediction) for prediction in stages])
+    return SelectionPath(rounds, n_features, loss, metric, values)
+
+
+def _training_losses(estimator: Any) -> F64:
+    """Mean loss of the training rows after each round kept; of tasks, the mean over them."""
+    if not is_multitask(estimator):
+        (losses,) = estimator.evals_result_["training"].values()
+        return np.array(losses[: estimator.n_iter_], dtype=np.float64)
+    of_tasks = []
+    n_rounds = max(estimator.n_iter_.values())
+    for task, kept in estimator.n_iter_.items():
+        (losses,) = estimator.evals_result_[task]["training"].values()
+        # A task that has stopped stays as good as it was.
+        of_tasks.append([losses[min(r, max(kept, 1) - 1)] for r in range(n_rounds)])
+    return np.asarray(np.mean(of_tasks, axis=0), dtype=np.float64)

@@ -1,0 +1,71 @@
+"""Columns of numbers that other tasks own: known, but not owned, and apart from the owned ones."""
+
+from __future__ import annotations
+
+from gtgbm.data import Tiles
+from gtgbm.exact import F64, I64, LANES, NEW, SKIPPED, U8, Bool, Reducer
+from gtgbm.tree import Level, LevelHistograms, Splits, TreeContext
+
+
+class OfferedColumns:
+    """Finds the best splits over columns on offer.
+
+    They stand apart, so that the histograms of owned columns, which every node needs, are no larger for them.
+
+    Parameters
+    ----------
+    directions : ndarray of uint8, shape (columns,)
+        RISING or FALLING where a column is bound to a direction, else 0.
+    """
+
+    def __init__(self, n_rows: int, reducer: Reducer, directions: U8) -> None:
+        self._n_rows = n_rows
+        self._reducer = reducer
+        self._directions = directions
+        self._position: dict[int, int] = {}
+        self._thresholds: dict[int, F64] = {}
+        self._start(Tiles(n_rows))
+
+    def _start(self, tiles: Tiles) -> None:
+        self._tiles = tiles
+        self._histograms = LevelHistograms(tiles, self._reducer)
+
+    def __contains__(self, feature: int) -> bool:
+        """Whether a feature is on offer."""
+        return feature in self._position
+
+    def __len__(self) -> int:
+        """Return the number of features on offer."""
+        return len(self._position)
+
+    def add(self, feature: int, codes: U8, n_bins: int, thresholds: F64) -> None:
+        """Offer a feature that others own."""
+        use = NEW | int(self._directions[feature])
+        self._position[feature] = self._tiles.append(feature, codes, n_bins, use)
+        self._thresholds[feature] = thresholds
+
+    def take(self, feature: int) -> tuple[U8, int, F64]:
+        """Codes, number of bins and thresholds of a feature just bought; it is on offer no more."""
+        position = self._position.pop(feature)
+        self._tiles.use[position] = SKIPPED
+        column = self._tiles.column(position), int(self._tiles.n_bins[position])
+        return *column, self._thresholds.pop(feature)
+
+    def start_tree(self, allowed: Bool | None) -> None:
+        """Forget the last tree's histograms; `allowed` features (d,) are looked at, None: all."""
+        if self._tiles.n_columns >= LANES + 2 * len(self):
+            self._close_gaps()
+        self._histograms.start_tree()
+        self._tiles.skip(None if allowed is None else ~allowed[self._tiles.first_feature])
+
+    def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> Splits:
+        """Best split of each of some nodes."""
+        return self._histograms.best_splits(tree, level, nodes).new
+
+    def _close_gaps(self) -> None:
+        """Drop the columns that were bought."""
+        old, tiles = self._tiles, Tiles(self._n_rows, max(len(self), 1))
+        for feature, position in self._position.items():
+            given = old.column(position), int(old.n_bins[position]), int(old.use[position])
+            self._position[feature] = tiles.append(feature, *given)
+        self._start(tiles)

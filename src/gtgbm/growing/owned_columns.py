@@ -1,0 +1,205 @@
+"""Columns whose histograms every node gets: those of owned features, and all categorical ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.data import CategoryColumn, Tiles
+from gtgbm.exact import (
+    CATEGORICAL,
+    CELLS,
+    F64,
+    I32,
+    I64,
+    LANES,
+    NEW,
+    OFFERED,
+    OWNED,
+    SKIPPED,
+    U8,
+    Bool,
+    Reducer,
+)
+from gtgbm.tree import BestSplits, Level, LevelHistograms, SplitRules, Splits, TreeContext
+
+
+class ResidentColumns:
+    """Owned columns of numbers, and categorical columns with whatever of their categories is owned.
+
+    Attributes
+    ----------
+    n_features : int
+        Columns of the table and categories together.
+
+    Parameters
+    ----------
+    n_columns : int
+        Columns of the table; a column of numbers has its own number as its feature.
+    directions : ndarray of uint8, shape (n_columns,)
+        RISING or FALLING where a column is bound to a direction, else 0.
+    """
+
+    def __init__(
+        self,
+        n_rows: int,
+        n_columns: int,
+        categorical: Sequence[CategoryColumn],
+        reducer: Reducer,
+        directions: U8,
+    ) -> None:
+        self._directions = directions
+        self.n_features = max([n_columns, *(column.end_feature for column in categorical)])
+        self.tiles = _tiles_of(n_rows, categorical)
+        self._histograms = LevelHistograms(self.tiles, reducer)
+        self._position: I64 = np.full(self.n_features, -1, dtype=np.int64)
+        self._is_whole = bool(categorical) and categorical[0].is_whole
+        self._column: I64 = np.arange(self.n_features, dtype=np.int64)
+        # Beyond a column's last threshold: all its values go left.
+        self._thresholds: F64 = np.full((LANES, CELLS), np.inf)
+        for position, column in enumerate(categorical):
+            features = slice(column.first_feature, column.end_feature)
+            self._position[features], self._column[features] = position, column.column
+            self._keep_thresholds(position, column.values)
+
+    @property
+    def has_new(self) -> bool:
+        """Whether some category is not owned yet."""
+        categories = self.tiles.category_use
+        return bool(((categories == NEW) | (categories == OFFERED)).any())
+
+    def start_tree(self, allowed: Bool | None) -> None:
+        """Forget the last tree's histograms.
+
+        Parameters
+        ----------
+        allowed : ndarray of bool, shape (n_features,), or None
+            The features that the tree may use; None: all.
+        """
+        self._histograms.start_tree()
+        self.tiles.skip(None if allowed is None else ~allowed[self.tiles.first_feature])
+
+    def features_of(self, columns: Bool) -> Bool:
+        """Features (n_features,) that belong to some of the table's columns."""
+        chosen: Bool = columns[self._column]
+        return chosen
+
+    def feature_of(self, column: int, category: float | None) -> int | None:
+        """Feature of a column of numbers, or of a category; None if no row has the category."""
+        if category is None:
+            return column
+        for feature in np.flatnonzero(self._column == column).tolist():
+            if not self.is_categorical(feature):
+                continue
+            code = self._category(feature)[1]
+            value = self._thresholds[self._position[feature], code]
+            if code > 0 and (value == category or (np.isnan(value) and np.isnan(category))):
+                return int(feature)
+        return None
+
+    def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> BestSplits:
+        """Best splits at some nodes: over owned features, new categories, and those that others own."""
+        return self._histograms.best_splits(tree, level, nodes)
+
+    def own_numbers(self, feature: int, codes: U8, n_bins: int, thresholds: F64) -> None:
+        """Take in the column of a feature just bought."""
+        position = self.tiles.append(feature, codes, n_bins, OWNED | int(self._directions[feature]))
+        self._position[feature] = position
+        self._keep_thresholds(position, thresholds)
+
+    def offer_category(self, feature: int) -> None:
+        """Let others own a category, or a column of them, unless the task does or has too few rows of it."""
+        use = self._uses(feature)
+        use[use == NEW] = OFFERED
+
+    def is_categorical(self, feature: int) -> bool:
+        """Whether a feature is a category, or a column of categories."""
+        position = self._position[feature]
+        return bool(position >= 0 and self.tiles.use[position] == CATEGORICAL)
+
+    def own_category(self, feature: int) -> None:
+        """Own a category, or a column with all its categories."""
+        use = self._uses(feature)
+        use[use != SKIPPED] = OWNED
+
+    def described(self, feature: int) -> tuple[int, float | None]:
+        """Column of an owned feature, and its category if it is one."""
+        column, position = int(self._column[feature]), int(self._position[feature])
+        if self._is_whole or not self.is_categorical(feature):
+            return column, None
+        return column, float(self._thresholds[position, self._category(feature)[1]])
+
+    def measure(self, tree: TreeContext, level: Level, nodes: I64, feature: int) -> Splits:
+        """Best splits of one owned feature at some nodes."""
+        position = int(self._position[feature])
+        use = np.full(self.tiles.n_columns, SKIPPED, dtype=np.uint8)
+        use[position] = self.tiles.use[position]
+        splits = self._histograms.measure(tree, level, nodes, position, use)
+        # Of a categorical column any owned category may be the best; those were known before.
+        splits.gain[splits.feature != feature] = 0.0
+        return splits
+
+    def partition(
+        self, tree: TreeContext, splits: Splits, missing_left: U8, begin: I64, end: I64
+    ) -> tuple[I64, I64]:
+        """Send the rows of split nodes to their sides.
+
+        Returns
+        -------
+        n_left : ndarray of int64, shape (k,)
+            Rows of the left sides on this machine.
+        sums : ndarray of int64, shape (k, 3)
+            Their cell sum and squares (high, low).
+        """
+        position, order = self._position[splits.feature], tree.order
+        n_left = np.empty(position.shape[0], dtype=np.int64)
+        _core.partition_rows(
+            tree.pool,
+            self.tiles.codes,
+            position,
+            splits.bin,
+            self._is_category(position),
+            missing_left,
+            begin,
+            end,
+            order.rows,
+            order.scratch,
+            n_left,
+        )
+        return n_left, tree.sums(begin, begin + n_left)
+
+    def rules(self, feature: I64, bins: I32) -> SplitRules:
+        """Return splits as the tree keeps them."""
+        position = self._position[feature]
+        threshold = self._thresholds[position, bins]
+        return SplitRules(self._column[feature], threshold, self._is_category(position))
+
+    def _is_category(self, position: I64) -> U8:
+        is_category: U8 = (self.tiles.use[position] == CATEGORICAL).astype(np.uint8)
+        return is_category
+
+    def _uses(self, feature: int) -> U8:
+        """Return what the codes of a feature are to a scan: a view."""
+        row, code = self._category(feature)
+        uses: U8 = self.tiles.category_use[row]
+        return uses if self._is_whole else uses[code : code + 1]
+
+    def _category(self, feature: int) -> tuple[int, int]:
+        position = np.array([self._position[feature]], dtype=np.int32)
+        first = int(self.tiles.feature_of(position, np.zeros(1, dtype=np.int32))[0])
+        return int(self.tiles.category_row[position[0]]), feature - first
+
+    def _keep_thresholds(self, position: int, values: F64) -> None:
+        if position >= self._thresholds.shape[0]:
+            self._thresholds = np.concatenate([self._thresholds, np.full_like(self._thresholds, np.inf)])
+        self._thresholds[position, : values.shape[0]] = values
+
+
+def _tiles_of(n_rows: int, categorical: Sequence[CategoryColumn]) -> Tiles:
+    tiles = Tiles(n_rows, len(categorical))
+    for column in categorical:
+        use = np.where(column.is_usable, NEW, SKIPPED).astype(np.uint8)
+        tiles.append_categories(column.first_feature, column.codes, use, column.is_whole)
+    return tiles

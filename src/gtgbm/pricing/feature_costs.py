@@ -1,0 +1,88 @@
+"""What a feature costs, and which are owned: the set Ω lives here."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from gtgbm.exact import F64, I64, Bool
+
+PenaltyScale = Literal["root", "absolute"]
+
+
+class FeatureCosts:
+    """Prices of features in units of a tree's gain.
+
+    Parameters
+    ----------
+    penalty : float
+        μ: what the first use of a feature costs.
+    scale : {"root", "absolute"}
+        ``root``: as a fraction of the squared error at the tree's root (A-GBM, GT-GBM);
+        ``absolute``: in units of the squared error (GBFS).
+    limit : int or None
+        Most features that may ever be owned.
+    """
+
+    def __init__(self, n_features: int, penalty: float, scale: PenaltyScale, limit: int | None) -> None:
+        self._penalty = penalty
+        self._scale = scale
+        self._limit = n_features if limit is None else limit
+        self._is_owned: Bool = np.zeros(n_features, dtype=np.bool_)
+        self.owned: list[int] = []
+        self._price = 0.0
+        self._all: Bool = np.ones(n_features, dtype=np.bool_)
+        self._allowed: Bool | None = None
+
+    def start_tree(self, root_sse: float, fixed_point_scale: float, allowed: Bool | None = None) -> None:
+        """Set the price for a tree; gains are in squared fixed-point units.
+
+        Parameters
+        ----------
+        allowed : ndarray of bool, shape (d,), or None
+            The features that the tree may use; None: all.
+        """
+        self._allowed = allowed
+        unit = root_sse if self._scale == "root" else fixed_point_scale**2
+        self._price = self._penalty * unit
+
+    @property
+    def is_allowed(self) -> Bool:
+        """Whether the tree may use each feature, shape (d,)."""
+        return self._all if self._allowed is None else self._allowed
+
+    @property
+    def is_owned(self) -> Bool:
+        """Whether each feature is owned, shape (d,)."""
+        return self._is_owned
+
+    @property
+    def offered(self) -> list[int]:
+        """Features that others own, in the order they were bought."""
+        return []
+
+    @property
+    def new_price(self) -> float:
+        """What any feature not owned yet costs at least; infinite once the limit is reached."""
+        return self.search_price
+
+    @property
+    def search_price(self) -> float:
+        """What a feature costs that nobody owns yet."""
+        return self._price if len(self.owned) < self._limit else np.inf
+
+    @property
+    def is_known(self) -> Bool:
+        """Whether anybody owns each feature, shape (d,): there is no need to search for it."""
+        return self._is_owned
+
+    def prices(self, features: I64) -> F64:
+        """Price of each feature now."""
+        return np.where(self._is_owned[features], 0.0, self.new_price)
+
+    def buy(self, feature: int) -> None:
+        """Own a feature from now on."""
+        assert not self._is_owned[feature], f"feature {feature} is owned already"
+        self._is_owned[feature] = True
+        self.owned.append(feature)

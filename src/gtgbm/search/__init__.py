@@ -1,0 +1,23 @@
+"""How new features are found.
+
+Exhaustive and sparse search, group tests, trend tests, screening of candidates, and the choice among them.
+"""
+
+from gtgbm.search.choice import SearchChoice, choose_search
+from gtgbm.search.exhaustive import ExhaustiveSearch, Search
+from gtgbm.search.group_search import GroupSearch, Screening
+from gtgbm.search.group_tests import GroupTests, GroupTestSettings
+from gtgbm.search.trend_tests import TrendTests, n_trend_rows
+
+__all__ = [
+    "ExhaustiveSearch",
+    "GroupSearch",
+    "GroupTestSettings",
+    "GroupTests",
+    "Screening",
+    "Search",
+    "SearchChoice",
+    "TrendTests",
+    "choose_search",
+    "n_trend_rows",
+]

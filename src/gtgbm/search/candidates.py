@@ -1,0 +1,127 @@
+"""Columns that once were candidates: coded on a sample of rows first, and in full only if they may win."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.exact import CELLS, F64, I32, I64, U8
+from gtgbm.tree import Level, TreeContext, scan_pairs
+
+
+class CandidateColumns:
+    """Codes of some columns over some rows, each encoded once."""
+
+    def __init__(self, n_columns: int, n_rows: int, encode: Callable[[I64, U8], I32]) -> None:
+        self._encode = encode
+        self._slot: I64 = np.full(n_columns, -1, dtype=np.int64)
+        self._count = 0
+        self.codes: U8 = np.empty((8, n_rows), dtype=np.uint8)
+        self.n_bins: I32 = np.empty(8, dtype=np.int32)
+
+    def slots(self, features: I64) -> I64:
+        """Rows of `codes` that hold some features, which are encoded if they are new."""
+        new = np.unique(features[self._slot[features] < 0])
+        if new.shape[0]:
+            first, last = self._count, self._count + new.shape[0]
+            if last > self.n_bins.shape[0]:
+                self._grow(max(last, 2 * self.n_bins.shape[0]))
+            self.n_bins[first:last] = self._encode(new, self.codes[first:last, :, None])
+            self._slot[new] = np.arange(first, last)
+            self._count = last
+        return self._slot[features]
+
+    def _grow(self, capacity: int) -> None:
+        codes = np.empty((capacity, self.codes.shape[1]), dtype=np.uint8)
+        codes[: self._count] = self.codes[: self._count]
+        self.codes = codes
+        self.n_bins = np.resize(self.n_bins, capacity)
+
+
+class RowSample:
+    """The rows of nodes that belong to a fixed sample.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (m,)
+        Ascending.
+    n_rows : int
+        Rows of the table.
+    """
+
+    def __init__(self, rows: I64, n_rows: int) -> None:
+        self.rows = rows
+        self._position: I32 = np.full(n_rows, -1, dtype=np.int32)
+        self._position[rows] = np.arange(rows.shape[0], dtype=np.int32)
+        self._every: I32 = np.arange(rows.shape[0], dtype=np.int32)
+        self._positions: I32 = np.empty(rows.shape[0], dtype=np.int32)
+        self._cells: I64 = np.empty(rows.shape[0], dtype=np.int64)
+
+    def of(self, tree: TreeContext, level: Level, nodes: I64) -> SampledNodes:
+        """Pick the sampled rows of some nodes."""
+        cells = tree.cells.values[self.rows]
+        count = tree.cells.count
+        if level.size[nodes[0]] == self._position.shape[0]:
+            # The root has them all, in order: no need to look at the rows that are not sampled.
+            first, last = np.zeros(1, dtype=np.int64), np.full(1, cells.shape[0])
+            total = cells.sum(keepdims=True)
+            return SampledNodes(self._every, cells, cells, first, last, total, count(total))
+        first, total = np.empty(nodes.shape[0] + 1, dtype=np.int64), np.empty(nodes.shape[0], dtype=np.int64)
+        _core.sampled_rows(
+            tree.order.rows,
+            tree.cells.values,
+            level.begin[nodes],
+            level.end[nodes],
+            self._position,
+            self._positions,
+            self._cells,
+            first,
+            total,
+        )
+        return SampledNodes(self._positions, self._cells, cells, first[:-1], first[1:], total, count(total))
+
+
+@dataclass(frozen=True)
+class SampledNodes:
+    """Sampled rows of some nodes, as positions in the sample, with their cells.
+
+    Attributes
+    ----------
+    positions : ndarray of int32, shape (m,)
+    cells : ndarray of int64, shape (m,)
+    by_position : ndarray of int64, shape (sample,)
+        Cells of the whole sample.
+    begin, end : ndarray of int64, shape (nodes,)
+        Node k owns ``[begin[k], end[k])``.
+    total : ndarray of int64, shape (nodes,)
+        Cell sum of each node's sampled rows.
+    n_rows : ndarray of int64, shape (nodes,)
+        Their number, or sum of weights.
+    """
+
+    positions: I32
+    cells: I64
+    by_position: I64
+    begin: I64
+    end: I64
+    total: I64
+    n_rows: I64
+
+    def gains(
+        self,
+        tree: TreeContext,
+        node: I64,
+        codes: U8,
+        slots: I64,
+        n_bins: I32,
+        direction: U8,
+        min_leaf: int,
+    ) -> F64:
+        """Gain of the best split of single columns at single nodes, on the sampled rows alone."""
+        hist = np.empty((node.shape[0], CELLS), dtype=np.int64)
+        rows = self.positions, self.by_position, self.begin[node], self.end[node]
+        _core.build_pair_histograms(tree.pool, codes, slots, *rows, hist)
+        return scan_pairs(tree, hist, n_bins[slots], direction, self.total[node], min_leaf)[0]

@@ -1,0 +1,128 @@
+"""What a search for new features is, and the exhaustive one."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from gtgbm.data import Columns, SparseColumns, Tiles
+from gtgbm.exact import F64, I64, NEW, SKIPPED, U8, Bool, Reducer, Timings
+from gtgbm.pricing import FeatureCosts
+from gtgbm.search.sparse import SparseLevelSearch
+from gtgbm.tree import Level, LevelHistograms, Splits, TreeContext
+
+
+class Search(Protocol):
+    """Proposes splits on columns of numbers that are not owned yet."""
+
+    def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
+        """Prepare for a tree in which there will be a search."""
+        ...
+
+    def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
+        """Whether the search may still propose something at each node, or anywhere below it."""
+        ...
+
+    def propose(
+        self, tree: TreeContext, level: Level, nodes: I64, floor: F64, costs: FeatureCosts
+    ) -> tuple[I64, Splits]:
+        """Propose splits at some nodes.
+
+        Parameters
+        ----------
+        nodes : ndarray of int64, shape (k,)
+            Indices into `level`, ascending.
+        floor : ndarray of float64, shape (k,)
+            Gain of the best owned split; a new feature must gain more than that and its price.
+
+        Returns
+        -------
+        nodes : ndarray of int64, shape (r,)
+            The nodes for which there are proposals.
+        splits : Splits
+            The best for each of them.
+        """
+        ...
+
+    def take_column(self, feature: int) -> tuple[U8, int, F64]:
+        """Codes (n,), number of bins and thresholds of a feature just bought; it is proposed no more."""
+        ...
+
+
+class ExhaustiveSearch:
+    """Looks at every feature (A-GBM, GBFS).
+
+    Parameters
+    ----------
+    searched : ndarray of int64
+        The columns of numbers.
+    directions : ndarray of uint8, shape (d,)
+        RISING or FALLING where a column is bound to a direction, else 0.
+    """
+
+    def __init__(
+        self, columns: Columns, searched: I64, reducer: Reducer, timings: Timings, directions: U8
+    ) -> None:
+        self._columns = columns
+        self._timings = timings
+        dense, use = searched, directions + np.uint8(NEW)
+        self._sparse: SparseLevelSearch | None = None
+        with timings.stage("binning"):
+            if isinstance(columns, SparseColumns):
+                dense = np.intersect1d(searched, columns.dense_columns)
+                if dense.shape[0] < searched.shape[0]:
+                    rest = np.setdiff1d(searched, dense)
+                    self._sparse = SparseLevelSearch(columns.code_entries(rest), use[rest])
+            self._tiles = Tiles.of(dense, columns.n_rows, columns.encode, use[dense])
+        self._position: I64 = np.full(columns.n_columns, -1, dtype=np.int64)
+        self._position[dense] = np.arange(dense.shape[0])
+        self._histograms = LevelHistograms(self._tiles, reducer)
+        self._n_left = searched.shape[0]
+
+    def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
+        """Forget the last tree."""
+        del tree
+        self._histograms.start_tree()
+        allowed = costs.is_allowed
+        self._tiles.skip(None if allowed.all() else ~allowed[self._tiles.first_feature])
+        if self._sparse is not None:
+            self._sparse.start_tree(allowed)
+
+    def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
+        """Say yes while there are features left: what cannot be bought is known without a search."""
+        del level, costs
+        return np.full(nodes.shape[0], self._n_left > 0, dtype=np.bool_)
+
+    def propose(
+        self, tree: TreeContext, level: Level, nodes: I64, floor: F64, costs: FeatureCosts
+    ) -> tuple[I64, Splits]:
+        """Find the best split of every feature."""
+        del floor, costs
+        if self._n_left <= 0 or nodes.shape[0] == 0:
+            return nodes[:0], Splits.none(0)
+        with self._timings.stage("search"):
+            best = self._histograms.best_splits(tree, level, nodes).new
+            if self._sparse is not None:
+                sparse = self._sparse.best_splits(tree, level, nodes)
+                # Of equals the first column, however it is stored.
+                wins = (sparse.gain > best.gain) | (
+                    (sparse.gain == best.gain) & (sparse.feature >= 0) & (sparse.feature < best.feature)
+                )
+                best.put(np.flatnonzero(wins), sparse.at(np.flatnonzero(wins)))
+            return nodes, best
+
+    def take_column(self, feature: int) -> tuple[U8, int, F64]:
+        """Codes, number of bins and thresholds of a feature, which is skipped from now on."""
+        self._n_left -= 1
+        position = int(self._position[feature])
+        if position >= 0:
+            self._tiles.use[position] = SKIPPED
+            codes, n_bins = self._tiles.column(position), int(self._tiles.n_bins[position])
+        else:
+            if self._sparse is not None:
+                self._sparse.skip(feature)
+            column = np.empty((1, self._columns.n_rows, 1), dtype=np.uint8)
+            n_bins = int(self._columns.encode(np.array([feature]), column)[0])
+            codes = column[0, :, 0]
+        return codes, n_bins, self._columns.thresholds(feature)

@@ -1,0 +1,246 @@
+"""The search of GT-GBM: candidates from tests of samples of rows, screened, then measured exactly."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from gtgbm.data import Columns
+from gtgbm.exact import F64, I32, I64, U8, Bool, Reducer, Timings
+from gtgbm.pricing import FeatureCosts
+from gtgbm.search.candidates import CandidateColumns, RowSample
+from gtgbm.search.group_tests import GroupTests
+from gtgbm.search.trend_tests import TrendTests
+from gtgbm.tree import Level, Splits, TreeContext, measure_pairs
+
+_TREES_REMEMBERED = 5
+_GAIN_MARGIN = 1.5
+"""A node is searched if this many times the recent best gain would be enough (docs/group-testing.md)."""
+_UNKNOWN_GAIN = 1e100
+"""Before the first tree any gain may be expected."""
+_SCREENING_CODES = 64
+"""Bins of a candidate's column on the sample: rough ones, placed by a few hundred values."""
+_TREND_SHARE = 0.3
+"""Nodes with at least this share of the rows are tested for trends, smaller ones through groups: a pass over
+all columns costs the same for any node, and a small node's trends are mostly noise."""
+_MEASURED = 2
+"""Candidates of a node that are measured on all rows, where a sample has ranked them before."""
+
+
+@dataclass(frozen=True)
+class Screening:
+    """How candidates are screened before whole columns are looked at.
+
+    Attributes
+    ----------
+    by_tests : bool
+        Whether to drop candidates whose gain on the test rows, less what chance gives, cannot win. Only with
+        all rows tested and no screening is the search the paper's algorithm.
+    min_test_rows : int
+        Nodes with fewer test rows are left to owned features: they cannot tell signal from noise.
+    chance_gain : float
+        Gain of a useless feature's best split by chance, in units of the node's residual variance.
+    """
+
+    by_tests: bool
+    min_test_rows: int
+    chance_gain: float
+
+
+class GroupSearch:
+    """Proposes the features that trend tests find at large nodes, and group tests at others.
+
+    Besides the exact skip, nodes are left out at which a new feature would have to gain more, in relation to
+    the node's squared error, than candidates have lately been seen to gain anywhere: late trees then search
+    only a few large nodes.
+
+    Parameters
+    ----------
+    tests : GroupTests
+    test_rows : ndarray of int64, shape (m,)
+        Ascending.
+    trends : TrendTests or None
+        None: groups are tested at all nodes.
+    directions : ndarray of uint8, shape (d,)
+        RISING or FALLING where a column is bound to a direction, else 0.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        tests: GroupTests,
+        test_rows: I64,
+        trends: TrendTests | None,
+        screening: Screening,
+        reducer: Reducer,
+        timings: Timings,
+        directions: U8,
+    ) -> None:
+        self._directions = directions
+        self.n_columns = columns.n_columns
+        self._columns = columns
+        self._tests = tests
+        self._screening = screening
+        self._reducer = reducer
+        self._timings = timings
+        self._n_rows = columns.n_rows
+        self._tested = RowSample(test_rows, columns.n_rows)
+        self._whole = CandidateColumns(columns.n_columns, columns.n_rows, columns.encode)
+        self._trends = trends
+        self._trend_rows = None if trends is None else RowSample(trends.rows, columns.n_rows)
+        # The rows that place thresholds give a second opinion before a whole column is encoded.
+        sample = columns.sample
+        has_sample = screening.by_tests and sample.shape[0] < columns.n_rows
+        self._sample = RowSample(sample, columns.n_rows) if has_sample else None
+        rough_codes = partial(_rough_codes, columns)
+        self._sampled = CandidateColumns(columns.n_columns, sample.shape[0], rough_codes)
+        self._recent_gains: deque[float] = deque([_UNKNOWN_GAIN], maxlen=_TREES_REMEMBERED)
+
+    def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
+        """Deal subsets if it is time."""
+        self._recent_gains.append(0.0)
+        with self._timings.stage("dealing"):
+            residuals = tree.cells.values[self._tested.rows] >> tree.cells.count_bits
+            self._tests.start_tree(residuals, costs.is_known)
+
+    def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
+        """Whether a node has test rows enough, and squared error enough for a gain like the recent best."""
+        return self._is_searched(level, nodes, np.zeros(nodes.shape[0]), costs)
+
+    def _is_searched(self, level: Level, nodes: I64, floor: F64, costs: FeatureCosts) -> Bool:
+        expected = level.size[nodes] * (self._tested.rows.shape[0] / self._n_rows)
+        worth: Bool = expected >= self._screening.min_test_rows
+        if self._screening.by_tests:
+            likely = _GAIN_MARGIN * max(self._recent_gains)
+            # The root is always looked at, or a search that found nothing for a while would never resume.
+            worth &= (floor + costs.search_price <= likely * level.sse[nodes]) | (level.depth[nodes] == 0)
+        return worth
+
+    def propose(
+        self, tree: TreeContext, level: Level, nodes: I64, floor: F64, costs: FeatureCosts
+    ) -> tuple[I64, Splits]:
+        """Search every node, and measure what passes the screening on all of the node's rows."""
+        worth = self._is_searched(level, nodes, floor, costs)
+        nodes, floor = nodes[worth], floor[worth]
+        if nodes.shape[0] == 0:
+            return nodes, Splits.none(0)
+        needed = floor + costs.search_price
+        is_large = self._is_large(level, nodes)
+        grouped = self._candidates(tree, level, nodes, np.flatnonzero(~is_large), needed, costs)
+        trending = self._trending(tree, level, nodes, np.flatnonzero(is_large), costs)
+        row, features = (np.concatenate(parts) for parts in zip(grouped, trending, strict=True))
+        if row.shape[0] and self._sample is not None:
+            with self._timings.stage("second screening"):
+                row, features = self._screen_again(tree, level, nodes, needed, row, features)
+        if row.shape[0] == 0:
+            return nodes[:0], Splits.none(0)
+        with self._timings.stage("binning"):
+            slots = self._whole.slots(features)
+        with self._timings.stage("candidates"):
+            return nodes, self._measure(tree, level, nodes, row, features, slots)
+
+    def _is_large(self, level: Level, nodes: I64) -> Bool:
+        if self._trends is None:
+            return np.zeros(nodes.shape[0], dtype=np.bool_)
+        is_large: Bool = level.size[nodes] >= _TREND_SHARE * self._n_rows
+        return is_large
+
+    def _candidates(
+        self, tree: TreeContext, level: Level, nodes: I64, place: I64, needed: F64, costs: FeatureCosts
+    ) -> tuple[I64, I64]:
+        """Features that group tests find at some of the nodes: pairs of a node's place and a feature."""
+        if place.shape[0] == 0:
+            return place, place
+        nodes = nodes[place]
+        with self._timings.stage("group tests"):
+            tested = self._tested.of(tree, level, nodes)
+            min_leaf = self._min_leaf(tree, self._tested)
+            feature, gain = self._tests.search(tested, tree.cells.count_bits, min_leaf)
+        with self._timings.stage("screening"):
+            kept = ~costs.is_known[feature] & costs.is_allowed[feature]
+            if self._screening.by_tests:
+                kept &= self._estimate(level, nodes, tested.n_rows, gain) > needed[place, None]
+            row, features = _distinct_pairs(kept, feature, self.n_columns)
+        return place[row], features
+
+    def _trending(
+        self, tree: TreeContext, level: Level, nodes: I64, place: I64, costs: FeatureCosts
+    ) -> tuple[I64, I64]:
+        """Features that trend tests find at some of the nodes: pairs of a node's place and a feature."""
+        if place.shape[0] == 0 or self._trends is None or self._trend_rows is None:
+            return place[:0], place[:0]
+        with self._timings.stage("trend tests"):
+            sampled = self._trend_rows.of(tree, level, nodes[place])
+            is_excluded = (costs.is_known | ~costs.is_allowed)[: self.n_columns]
+            # In units of the weights, as the leaf is.
+            total = tree.cells.total & ((1 << tree.cells.count_bits) - 1)
+            least_share = tree.min_leaf / max(total, 1)
+            found = self._trends.search(sampled, is_excluded, tree.cells.count_bits, least_share)
+            row, candidate = np.nonzero(found >= 0)
+        return place[row], found[row, candidate]
+
+    def take_column(self, feature: int) -> tuple[U8, int, F64]:
+        """Codes, number of bins and thresholds of a feature."""
+        slot = int(self._whole.slots(np.array([feature]))[0])
+        return self._whole.codes[slot], int(self._whole.n_bins[slot]), self._columns.thresholds(feature)
+
+    def _min_leaf(self, tree: TreeContext, sample: RowSample) -> int:
+        # A split must leave the same share of the rows on each side as a real one.
+        return max(1, int(tree.min_leaf * sample.rows.shape[0] / self._n_rows))
+
+    def _estimate(self, level: Level, nodes: I64, sampled: I64, gain: F64) -> F64:
+        """Gains (nodes, c) on all rows, from those on some of them less what chance gives."""
+        rows = level.n_rows[nodes]
+        variance = level.sse[nodes] / rows
+        # With all rows tested nothing is left to chance.
+        chance = self._screening.chance_gain * (1.0 - sampled / rows) * variance
+        scale = rows / np.maximum(sampled, 1)
+        return np.asarray((gain - chance[:, None]) * scale[:, None])
+
+    def _screen_again(
+        self, tree: TreeContext, level: Level, nodes: I64, needed: F64, row: I64, features: I64
+    ) -> tuple[I64, I64]:
+        """Drop pairs that the larger sample does not confirm, and all but the best few of each node."""
+        assert self._sample is not None
+        slots = self._sampled.slots(features)
+        sampled = self._sample.of(tree, level, nodes)
+        min_leaf = self._min_leaf(tree, self._sample)
+        columns = self._sampled.codes, slots, self._sampled.n_bins, self._directions[features]
+        gain = sampled.gains(tree, row, *columns, min_leaf)
+        estimate = self._estimate(level, nodes[row], sampled.n_rows[row], gain[:, None])[:, 0]
+        order = np.lexsort((features, -estimate, row))
+        rank = np.arange(row.shape[0]) - np.searchsorted(row[order], row[order])
+        confirmed = order[(rank < _MEASURED) & (estimate[order] > needed[row[order]])]
+        return row[confirmed], features[confirmed]
+
+    def _measure(
+        self, tree: TreeContext, level: Level, nodes: I64, row: I64, features: I64, slots: I64
+    ) -> Splits:
+        """Best of the candidates of each node, on all of its rows."""
+        node = nodes[row]
+        columns = self._whole.codes, slots, self._whole.n_bins, self._directions[features]
+        gain, bins, side = measure_pairs(tree, self._reducer, level, node, *columns)
+        self._recent_gains[-1] = max(self._recent_gains[-1], float(np.max(gain / level.sse[node])))
+        # Worst first, so that what is put last is the best, and of equals the one with the lowest number.
+        order = np.lexsort((-features, gain))
+        splits = Splits.none(nodes.shape[0])
+        splits.put(
+            row[order], Splits(features[order], np.maximum(gain[order], 0.0), bins[order], side[order])
+        )
+        return splits
+
+
+def _distinct_pairs(kept: Bool, feature: I64, n_features: int) -> tuple[I64, I64]:
+    """Rows and features of the kept entries, each pair once, by row."""
+    row, subset = np.nonzero(kept)
+    pairs = np.unique(row * n_features + feature[row, subset])
+    return pairs // n_features, pairs % n_features
+
+
+def _rough_codes(columns: Columns, features: I64, out: U8) -> I32:
+    """Codes of the rows that place thresholds, shape (features, rows, 1); returns the numbers of bins."""
+    columns.rank_codes(features, columns.sample, _SCREENING_CODES, out[:, :, 0])
+    return np.full(features.shape[0], _SCREENING_CODES, dtype=np.int32)

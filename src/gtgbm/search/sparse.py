@@ -1,0 +1,60 @@
+"""Best splits over the columns of a sparse table: each entry is looked at once per level."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.data import SparseCodes
+from gtgbm.exact import I64, SKIPPED, U8, Bool
+from gtgbm.tree import Level, Splits, TreeContext
+
+
+class SparseLevelSearch:
+    """Looks at all sparse columns that are not skipped.
+
+    Parameters
+    ----------
+    use : ndarray of uint8, shape (columns,)
+        NEW, perhaps with a direction.
+    """
+
+    def __init__(self, sparse: SparseCodes, use: U8) -> None:
+        self._sparse = sparse
+        self._use = use
+        self._allowed: Bool = np.ones(use.shape[0], dtype=np.bool_)
+
+    def start_tree(self, allowed: Bool) -> None:
+        """Look only at the allowed ones of all features, shape (d,)."""
+        self._allowed = allowed[self._sparse.columns]
+
+    def skip(self, feature: int) -> None:
+        """Look at a feature no more."""
+        self._use[self._sparse.columns == feature] = SKIPPED
+
+    def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> Splits:
+        """Best split of each of some nodes."""
+        k, sparse = nodes.shape[0], self._sparse
+        gain, where = np.empty(k), np.empty((k, 3), dtype=np.int32)
+        _core.search_sparse(
+            tree.pool,
+            sparse.start,
+            sparse.rows,
+            sparse.codes,
+            sparse.columns,
+            sparse.n_bins,
+            sparse.zero_code,
+            np.where(self._allowed, self._use, SKIPPED).astype(np.uint8),
+            tree.order.rows,
+            level.begin[nodes],
+            level.end[nodes],
+            level.total[nodes],
+            tree.cells.values,
+            tree.cells.count_bits,
+            tree.min_leaf,
+            gain,
+            where,
+        )
+        position, bins, side = where.T
+        feature = np.where(position < 0, -1, sparse.columns[position])
+        return Splits(feature, np.maximum(gain, 0.0), bins, side)

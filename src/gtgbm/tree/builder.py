@@ -1,0 +1,101 @@
+"""A tree being grown: what is known of its nodes, by node number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gtgbm.exact import F64, I32, I64, U8, Bool
+from gtgbm.tree.nodes import Level
+from gtgbm.tree.tree import Tree
+
+
+@dataclass(frozen=True)
+class SplitRules:
+    """Splits as a tree keeps them: parallel arrays.
+
+    Attributes
+    ----------
+    column : ndarray of int64
+        Column of the table.
+    threshold : ndarray of float64
+        Largest value that goes left; the category that goes right.
+    is_category : ndarray of uint8
+    """
+
+    column: I64
+    threshold: F64
+    is_category: U8
+
+
+@dataclass(frozen=True)
+class _SplitNodes:
+    number: I64
+    rules: SplitRules
+    missing_side: I32
+    gain: F64
+    left: I64
+
+
+@dataclass(frozen=True)
+class _Nodes:
+    n_rows: I64
+    begin: I64
+    end: I64
+
+
+class Draft:
+    """Collects nodes, numbered in the order in which they are added, and their splits."""
+
+    def __init__(self, root: Level) -> None:
+        self.n_nodes = 0
+        self._nodes: list[_Nodes] = []
+        self._splits: list[_SplitNodes] = []
+        self.add_nodes(root.n_rows, root.begin, root.end)
+
+    def add_nodes(self, n_rows: I64, begin: I64, end: I64) -> None:
+        """Add nodes; they get the next numbers."""
+        self._nodes.append(_Nodes(n_rows, begin, end))
+        self.n_nodes += n_rows.shape[0]
+
+    def add_splits(self, number: I64, rules: SplitRules, missing_side: I32, gain: F64, left: I64) -> None:
+        """Let nodes split; the right child of each has the number after its left one."""
+        self._splits.append(_SplitNodes(number, rules, missing_side, gain, left))
+
+    def tree(self, scale: float, unit: float) -> Tree:
+        """Make the tree, its leaf values still 0.
+
+        Parameters
+        ----------
+        scale, unit : float
+            Gains are in squares of 1 / `scale`, and they and numbers of rows in weights of 1 / `unit`.
+        """
+        n = self.n_nodes
+        feature, left = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
+        threshold, gain = np.zeros(n), np.zeros(n)
+        missing_left, is_category = np.zeros(n, dtype=np.uint8), np.zeros(n, dtype=np.uint8)
+        n_rows = np.concatenate([nodes.n_rows for nodes in self._nodes])
+        for split in self._splits:
+            at = split.number
+            feature[at] = split.rules.column
+            threshold[at] = split.rules.threshold
+            is_category[at] = split.rules.is_category
+            missing_left[at] = _missing_left(split, n_rows)
+            left[at] = split.left
+            gain[at] = split.gain / (scale**2 * unit)
+        n_rows = np.rint(n_rows / unit).astype(np.int64)
+        return Tree(feature, threshold, is_category, missing_left, left, np.zeros(n), n_rows, gain)
+
+    def rows(self) -> tuple[I64, I64]:
+        """Begin and end of every node's rows."""
+        begin = np.concatenate([nodes.begin for nodes in self._nodes])
+        return begin, np.concatenate([nodes.end for nodes in self._nodes])
+
+
+def _missing_left(split: _SplitNodes, n_rows: I64) -> Bool:
+    # Missing numbers that training never saw at a node follow the larger child.
+    larger_left = n_rows[split.left] >= n_rows[split.left + 1]
+    numbers = np.where(split.missing_side == 2, larger_left, split.missing_side == 1)
+    # A missing category is a category: it goes right only where it is the one split off.
+    return np.where(split.rules.is_category == 1, ~np.isnan(split.rules.threshold), numbers)

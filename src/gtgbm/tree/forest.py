@@ -1,0 +1,137 @@
+"""Prediction: trees packed once, then summed over the rows of dense or sparse tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.data import as_table
+from gtgbm.exact import F64, I32, I64, U8, Table
+from gtgbm.tree.tree import Tree
+
+_ROWS_PER_CALL = 1 << 16
+"""Rows predicted in one kernel call, so that Ctrl-C is heard in between."""
+_CELLS_PER_CALL = 1 << 20
+"""Values of sparse rows that are made dense at a time: 8 megabytes."""
+
+
+class PackedTrees(NamedTuple):
+    """Trees one after the other, as the kernel takes them.
+
+    Attributes
+    ----------
+    first : ndarray of int64, shape (trees + 1,)
+        Tree t owns nodes ``first[t]:first[t + 1]``.
+    output : ndarray of int64, shape (trees,)
+        The score each tree adds to.
+    feature : ndarray of int32, shape (nodes,)
+        Position among the columns that are read, -1 for a leaf.
+    threshold, is_category, missing_left, left, value : ndarray, shape (nodes,)
+        As in ``Tree``; children are numbered within their tree.
+    """
+
+    first: I64
+    output: I64
+    feature: I32
+    threshold: F64
+    is_category: U8
+    missing_left: U8
+    left: I32
+    value: F64
+
+
+class Forest:
+    """An ensemble ready to predict; immutable, and usable in several threads at once.
+
+    Attributes
+    ----------
+    columns : ndarray of int64, shape (c,)
+        Columns of the table that trees read.
+    start : ndarray of float64, shape (k,)
+        Where the scores begin.
+    packed : PackedTrees
+    """
+
+    def __init__(self, columns: I64, start: F64, packed: PackedTrees) -> None:
+        self.columns, self.start, self.packed = columns, start, packed
+        # Checks every node, so that no tree, however broken, leads outside the arrays.
+        self._native = _core.Forest(columns.shape[0], start.shape[0], *packed)
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree], outputs: Sequence[int], start: F64) -> Forest:
+        """Pack trees over the columns they were trained on."""
+        feature = _joined([tree.feature for tree in trees], np.int32)
+        columns = np.unique(feature[feature >= 0]).astype(np.int64)
+        position = np.where(feature >= 0, np.searchsorted(columns, feature), -1).astype(np.int32)
+        packed = PackedTrees(
+            np.cumsum([0, *(tree.n_nodes for tree in trees)], dtype=np.int64),
+            np.array(outputs, dtype=np.int64),
+            position,
+            _joined([tree.threshold for tree in trees], np.float64),
+            _joined([tree.is_category for tree in trees], np.uint8),
+            _joined([tree.missing_left for tree in trees], np.uint8),
+            _joined([tree.left for tree in trees], np.int32),
+            _joined([tree.value for tree in trees], np.float64),
+        )
+        return cls(columns, start.copy(), packed)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Forest, (self.columns, self.start, self.packed)
+
+    def over(self, features: I64) -> Forest:
+        """Return the same trees for tables that hold only some columns, in the order of `features`."""
+        assert np.isin(self.columns, features).all(), "trees read columns that are not among the features"
+        order = np.argsort(features, kind="stable")
+        return Forest(order[np.searchsorted(features, self.columns, sorter=order)], self.start, self.packed)
+
+    def scores(self, table: Any, pool: _core.Pool, columns: I64 | None = None) -> F64:
+        """Sum the trees over rows; reads only the columns that some tree uses.
+
+        Parameters
+        ----------
+        table : Table, or CSR or CSC matrix or array of scipy, shape (n, d)
+        columns : ndarray of int64, shape (c,), or None
+            Where our columns are in this table; None: where they were in training.
+
+        Returns
+        -------
+        ndarray of float64, shape (k, n)
+        """
+        scores = np.empty((self.start.shape[0], table.shape[0]))
+        scores[:] = self.start[:, None]
+        self.add_to(scores, table, pool, columns)
+        return scores
+
+    def add_to(self, scores: F64, table: Any, pool: _core.Pool, columns: I64 | None = None) -> None:
+        """Add the trees' values to ``scores`` (k, n), tree after tree."""
+        for rows, part, places in self._parts(table, self.columns if columns is None else columns):
+            sums = np.ascontiguousarray(scores[:, rows])
+            self._native.predict(pool, part, places, sums)
+            scores[:, rows] = sums
+
+    @staticmethod
+    def _parts(table: Any, columns: I64) -> Iterator[tuple[slice, Table, I64]]:
+        """Cut a table into dense pieces: rows, their values, and where some columns are in them."""
+        if isinstance(table, np.ndarray):
+            for rows in _slices(table.shape[0], _ROWS_PER_CALL):
+                yield rows, table[rows], columns
+            return
+        n_columns = columns.shape[0]
+        by_column = table.format == "csc"
+        if by_column:
+            table = table[:, columns].tocsr()
+        for rows in _slices(table.shape[0], max(1, _CELLS_PER_CALL // max(1, n_columns))):
+            part = table[rows] if by_column else table[rows][:, columns]
+            yield rows, as_table(part.toarray()), np.arange(n_columns)
+
+
+def _slices(n: int, step: int) -> Iterator[slice]:
+    for begin in range(0, n, step):
+        yield slice(begin, min(begin + step, n))
+
+
+def _joined(arrays: Sequence[Any], dtype: Any) -> Any:
+    return np.concatenate([*arrays, np.empty(0, dtype)]).astype(dtype, copy=False)
