@@ -1,17 +1,18 @@
 // Registers the kernels. What they do stands in their headers; _core.pyi types them for Python.
 #include <nanobind/nanobind.h>
 
-#include "binning.hpp"
-#include "gradients.hpp"
-#include "group_tests.hpp"
-#include "histograms.hpp"
-#include "partition.hpp"
-#include "pool.hpp"
-#include "predict.hpp"
-#include "ranking.hpp"
-#include "sparse.hpp"
-#include "subtrees.hpp"
-#include "trend_tests.hpp"
+#include "binning/dense.hpp"
+#include "binning/sparse.hpp"
+#include "objective/gradients.hpp"
+#include "objective/ranking.hpp"
+#include "predict/forest.hpp"
+#include "search/group_tests.hpp"
+#include "search/sparse.hpp"
+#include "search/trend_tests.hpp"
+#include "support/pool.hpp"
+#include "tree/histograms.hpp"
+#include "tree/partition.hpp"
+#include "tree/subtrees.hpp"
 
 namespace nb = nanobind;
 using namespace gtgbm;

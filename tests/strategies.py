@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gtgbm import _core
 from gtgbm.exact.arrays import CATEGORICAL, CELLS, I32, I64, LANES, NEW, OWNED, SKIPPED, U8, Table
-from tests.reference import Columns
+from tests.kernels.reference import Columns
 
 FLOATS = (np.float32, np.float64)
 INTEGERS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)

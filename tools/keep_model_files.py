@@ -1,4 +1,4 @@
-"""Write small model files of the present format version to tests/model_files, to be read by all later ones.
+"""Write small model files of the present format version to tests/model_file, to be read by all later ones.
 
 Run once before each release that changes the format: ``python tools/keep_model_files.py``.
 """
@@ -23,7 +23,7 @@ from gtgbm import (
 )
 from gtgbm.model_file import FORMAT_VERSION
 
-PLACE = Path(__file__).parents[1] / "tests" / "model_files" / f"v{FORMAT_VERSION}"
+PLACE = Path(__file__).parents[1] / "tests" / "model_file" / f"v{FORMAT_VERSION}"
 
 
 def main() -> None:

@@ -47,7 +47,7 @@ settings.register_profile(
 PYTHON
 
 run=()
-tests=(tests/test_kernels_*.py tests/test_pool.py)
+tests=(tests/kernels)
 if [ "$1" = thread ]; then
     # A process forked while threads run cannot be followed by the thread sanitizer.
     tests+=(-k "not fork")

@@ -1,0 +1,242 @@
+#include "binning/dense.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "binning/thresholds.hpp"
+#include "support/codes.hpp"
+#include "support/radix_sort.hpp"
+
+namespace gtgbm {
+namespace {
+
+// Columns read together: with rows stored one after the other, one cache line serves all of them.
+constexpr int64_t kColumnBlock = 16;
+constexpr int64_t kRowBlock = 2048;
+// Rows whose values are asked for ahead of their turn: a sampled row is a cache miss.
+constexpr int64_t kAhead = 32;
+
+int64_t blocks_of(int64_t total, int64_t block) {
+    return (total + block - 1) / block;
+}
+
+int64_t drop_nan(double* values, int64_t n) {
+    return std::remove_if(values, values + n, [](double v) { return std::isnan(v); }) - values;
+}
+
+// Values of some rows in a few columns: that of row_at(i) in columns[c] goes to values[c * stride + i]. Where
+// a table is stored by rows, one look at a row serves all of the columns.
+template <class T, class F>
+void read_block(const Table<T>& table, F&& row_at, int64_t n_rows, const int64_t* columns, int64_t n_columns,
+                double* values, int64_t stride) {
+    if (table.by_columns()) {
+        for (int64_t c = 0; c < n_columns; ++c)
+            for (int64_t i = 0; i < n_rows; ++i) values[c * stride + i] = table.at(row_at(i), columns[c]);
+        return;
+    }
+    for (int64_t i = 0; i < n_rows; ++i) {
+        const int64_t row = row_at(i), ahead = row_at(std::min(i + kAhead, n_rows - 1));
+        for (int64_t c = 0; c < n_columns; ++c) {
+            table.prefetch(ahead, columns[c]);
+            values[c * stride + i] = table.at(row, columns[c]);
+        }
+    }
+}
+
+// Edges around the one value that all values of a column looked at so far have, from all rows: a rare value
+// would go unnoticed otherwise. Returns their number.
+template <class T>
+int edges_around_one_value(const Table<T>& table, const int64_t* rows, int64_t n_rows, int64_t column,
+                           double* edges) {
+    double usual = std::numeric_limits<double>::quiet_NaN();
+    double below = usual, above = usual;
+    for (int64_t i = 0; i < n_rows; ++i) {
+        const double value = table.at(rows[i], column);
+        if (std::isnan(usual)) usual = value;
+        if (value < usual && !(value <= below)) below = value;
+        if (value > usual && !(value >= above)) above = value;
+    }
+    int count = 0;
+    if (!std::isnan(below)) edges[count++] = between(below, usual);
+    if (!std::isnan(above)) edges[count++] = between(usual, above);
+    return count;
+}
+
+// Places of values between the least and the greatest finite one, in 65535ths; missing ones at the least.
+void scale_to_range(const double* values, int64_t n, uint16_t* out) {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (int64_t i = 0; i < n; ++i) {
+        if (!std::isfinite(values[i])) continue;
+        low = values[i] < low ? values[i] : low;
+        high = values[i] > high ? values[i] : high;
+    }
+    // Halves, so that a range wider than the largest double does not overflow.
+    const double range = high / 2 - low / 2;
+    for (int64_t i = 0; i < n; ++i) {
+        const double scaled = range > 0 ? (values[i] / 2 - low / 2) / range : 0.0;
+        // Infinite values lie at the ends of the range.
+        const double clipped = scaled > 1.0 ? 1.0 : scaled > 0.0 ? scaled : 0.0;
+        out[i] = static_cast<uint16_t>(std::nearbyint(clipped * 65535.0));
+    }
+}
+
+}  // namespace
+
+void gather(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<const int64_t, 1> columns,
+            Array<double, 2> out) {
+    const int64_t n = static_cast<int64_t>(rows.shape(0)), m = static_cast<int64_t>(columns.shape(0));
+    require(out.shape(0) == columns.shape(0) && out.shape(1) == rows.shape(0),
+            "gather: out must have shape (columns, rows)");
+    require_below(rows, static_cast<int64_t>(any.shape(0)), "gather: row out of range");
+    require_below(columns, static_cast<int64_t>(any.shape(1)), "gather: column out of range");
+    with_table(any, [&](auto table) {
+        const int64_t row_blocks = blocks_of(n, kRowBlock);
+        pool.run(row_blocks * blocks_of(m, kColumnBlock), n * m * 4, [&](int64_t task, int) {
+            const int64_t first = task / row_blocks * kColumnBlock, last = std::min(first + kColumnBlock, m);
+            const int64_t begin = task % row_blocks * kRowBlock, end = std::min(begin + kRowBlock, n);
+            read_block(
+                table, [&](int64_t i) { return rows.data()[begin + i]; }, end - begin, columns.data() + first,
+                last - first, out.data() + first * n + begin, n);
+        });
+    });
+}
+
+void find_thresholds(Pool& pool, Array<double, 2> values, int max_bins, Array<double, 2> thresholds,
+                     Array<int32_t, 1> n_thresholds) {
+    const int64_t m = static_cast<int64_t>(values.shape(0)), n = static_cast<int64_t>(values.shape(1));
+    require(max_bins >= 2 && max_bins <= kCells - 1, "find_thresholds: max_bins must be in 2 .. 255");
+    require(thresholds.shape(0) == values.shape(0) && static_cast<int>(thresholds.shape(1)) == max_bins - 1 &&
+                n_thresholds.shape(0) == values.shape(0),
+            "find_thresholds: thresholds must have shape (columns, max_bins - 1)");
+    std::vector<std::vector<uint64_t>> scratch(static_cast<size_t>(pool.size()),
+                                               std::vector<uint64_t>(static_cast<size_t>(2 * n)));
+    std::vector<std::vector<Run>> runs(static_cast<size_t>(pool.size()));
+    pool.run(m, n * m * 10, [&](int64_t c, int worker) {
+        double* column = values.data() + c * n;
+        const int64_t present = drop_nan(column, n);
+        radix_sort(column, present, scratch[static_cast<size_t>(worker)].data());
+        auto& found = runs[static_cast<size_t>(worker)];
+        runs_of_sorted(column, present, found);
+        n_thresholds.data()[c] =
+            present == 0 ? -1 : thresholds_of_runs(found, max_bins, thresholds.data() + c * (max_bins - 1));
+    });
+}
+
+void encode(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<const double, 2> thresholds,
+            Array<const int32_t, 1> n_thresholds, Array<uint8_t, 3> out) {
+    const int64_t m = static_cast<int64_t>(columns.shape(0)), n = static_cast<int64_t>(any.shape(0));
+    const int64_t lanes = static_cast<int64_t>(out.shape(2)),
+                  width = static_cast<int64_t>(thresholds.shape(1));
+    require(static_cast<int64_t>(out.shape(1)) == n && static_cast<int64_t>(out.shape(0)) * lanes >= m,
+            "encode: out must have shape (tiles, rows, lanes)");
+    require(thresholds.shape(0) == columns.shape(0) && n_thresholds.shape(0) == columns.shape(0) &&
+                width < kCells - 1,
+            "encode: one row of at most 254 thresholds per column");
+    require_below(columns, static_cast<int64_t>(any.shape(1)), "encode: column out of range");
+    for (int64_t c = 0; c < m; ++c)
+        require(n_thresholds.data()[c] <= width, "encode: n_thresholds beyond the thresholds given");
+    with_table(any, [&](auto table) {
+        const int64_t row_blocks = blocks_of(n, kRowBlock), column_blocks = blocks_of(m, kLanes);
+        pool.run(row_blocks * column_blocks, n * m * 8, [&](int64_t task, int) {
+            const int64_t first = task / row_blocks * kLanes, last = std::min(first + kLanes, m);
+            const int64_t begin = task % row_blocks * kRowBlock, end = std::min(begin + kRowBlock, n);
+            // Values first, codes after: a loop of nothing but loads keeps many cache misses in flight, which
+            // is what reading single columns of a table stored by rows consists of.
+            double values[kLanes][kRowBlock];
+            read_block(
+                table, [&](int64_t i) { return begin + i; }, end - begin, columns.data() + first,
+                last - first, &values[0][0], kRowBlock);
+            for (int64_t c = first; c < last; ++c) {
+                const double* edges = thresholds.data() + c * width;
+                const int count = std::max(n_thresholds.data()[c], 0);
+                uint8_t* codes = out.data() + (c / lanes) * n * lanes + c % lanes;
+                const double* value = values[c - first];
+                count_below(edges, count, value, end - begin, [&](int64_t i, int code) {
+                    codes[(begin + i) * lanes] =
+                        static_cast<uint8_t>(std::isnan(value[i]) ? kMissingCell : code);
+                });
+            }
+        });
+    });
+}
+
+void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<const int64_t, 1> columns,
+                int levels, Array<uint8_t, 2> out) {
+    // Cut points need not be exact ranks: a few values for each place them well enough, and sorting more
+    // would cost more than the codes themselves.
+    constexpr int64_t kSorted = 512, kPerLevel = 8;
+    const int64_t n = static_cast<int64_t>(rows.shape(0)), m = static_cast<int64_t>(columns.shape(0));
+    require(levels >= 3 && levels <= kCells - 1, "rank_codes: levels must be in 3 .. 255");
+    require(out.shape(0) == columns.shape(0) && out.shape(1) == rows.shape(0),
+            "rank_codes: out must have shape (columns, rows)");
+    require_below(columns, static_cast<int64_t>(any.shape(1)), "rank_codes: column out of range");
+    require_below(rows, static_cast<int64_t>(any.shape(0)), "rank_codes: row out of range");
+    const int64_t step = std::max<int64_t>(1, blocks_of(n, std::min(kSorted, kPerLevel * levels)));
+    const int64_t taken = blocks_of(n, step), column_blocks = blocks_of(m, kColumnBlock);
+    const int64_t row_blocks = blocks_of(n, kSorted);
+    std::vector<double> edges(static_cast<size_t>(m * levels));
+    std::vector<int> n_edges(static_cast<size_t>(m));
+    std::vector<std::vector<Run>> runs(static_cast<size_t>(pool.size()));
+    with_table(any, [&](auto table) {
+        pool.run(column_blocks, taken * m * 20, [&](int64_t task, int worker) {
+            const int64_t first = task * kColumnBlock, count = std::min(kColumnBlock, m - first);
+            double values[kColumnBlock][kSorted];
+            read_block(
+                table, [&](int64_t i) { return rows.data()[i * step]; }, taken, columns.data() + first, count,
+                &values[0][0], kSorted);
+            auto& found = runs[static_cast<size_t>(worker)];
+            for (int64_t c = 0; c < count; ++c) {
+                const int64_t present = drop_nan(values[c], taken);
+                std::sort(values[c], values[c] + present);
+                runs_of_sorted(values[c], present, found);
+                double* edge = edges.data() + (first + c) * levels;
+                n_edges[static_cast<size_t>(first + c)] =
+                    found.size() > 1
+                        ? thresholds_of_runs(found, levels - 1, edge)
+                        : edges_around_one_value(table, rows.data(), n, columns.data()[first + c], edge);
+            }
+        });
+        pool.run(column_blocks * row_blocks, n * m * 8, [&](int64_t task, int) {
+            const int64_t first = task / row_blocks * kColumnBlock, count = std::min(kColumnBlock, m - first);
+            const int64_t begin = task % row_blocks * kSorted, size = std::min(kSorted, n - begin);
+            double values[kColumnBlock][kSorted];
+            read_block(
+                table, [&](int64_t i) { return rows.data()[begin + i]; }, size, columns.data() + first, count,
+                &values[0][0], kSorted);
+            for (int64_t c = first; c < first + count; ++c) {
+                const double* value = values[c - first];
+                uint8_t* codes = out.data() + c * n + begin;
+                count_below(edges.data() + c * levels, n_edges[static_cast<size_t>(c)], value, size,
+                            [&](int64_t i, int below) {
+                                codes[i] = static_cast<uint8_t>(std::isnan(value[i]) ? 0 : 1 + below);
+                            });
+            }
+        });
+    });
+}
+
+void minmax_values(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<const int64_t, 1> columns,
+                   Array<uint16_t, 2> out) {
+    const int64_t n = static_cast<int64_t>(rows.shape(0)), m = static_cast<int64_t>(columns.shape(0));
+    require(out.shape(0) == columns.shape(0) && out.shape(1) == rows.shape(0),
+            "minmax_values: out must have shape (columns, rows)");
+    require_below(columns, static_cast<int64_t>(any.shape(1)), "minmax_values: column out of range");
+    require_below(rows, static_cast<int64_t>(any.shape(0)), "minmax_values: row out of range");
+    std::vector<std::vector<double>> buffers(static_cast<size_t>(pool.size()));
+    with_table(any, [&](auto table) {
+        pool.run(blocks_of(m, kColumnBlock), n * m * 12, [&](int64_t task, int worker) {
+            const int64_t first = task * kColumnBlock, count = std::min(kColumnBlock, m - first);
+            auto& values = buffers[static_cast<size_t>(worker)];
+            values.resize(static_cast<size_t>(kColumnBlock * n));
+            read_block(
+                table, [&](int64_t i) { return rows.data()[i]; }, n, columns.data() + first, count,
+                values.data(), n);
+            for (int64_t c = 0; c < count; ++c)
+                scale_to_range(values.data() + c * n, n, out.data() + (first + c) * n);
+        });
+    });
+}
+
+}  // namespace gtgbm

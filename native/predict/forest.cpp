@@ -1,0 +1,157 @@
+#include "predict/forest.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gtgbm {
+
+namespace {
+
+// Walks in lock-step. One walk waits for memory at every node; several wait at the same time.
+constexpr int kLanes = 8;
+
+using Node = Forest::Node;
+
+// Walks from k[l] to a leaf with the values x[l], for all lanes; the walks end when no lane moves any more.
+template <int kN, bool kMissing, bool kCategories>
+void descend(const Node* nodes, const double* const (&x)[kN], int32_t (&k)[kN]) {
+    int32_t moved;
+    do {
+        moved = 0;
+        for (int l = 0; l < kN; ++l) {
+            const Node& node = nodes[k[l]];
+            const double v = x[l][node.column & Forest::kColumn];
+            bool is_left = v <= node.threshold;
+            if constexpr (kCategories) {
+                const bool is_category = (node.column & Forest::kIsCategory) != 0;
+                is_left = is_category ? (v != node.threshold) & !std::isnan(v) : is_left;
+            }
+            if constexpr (kMissing) is_left |= std::isnan(v) & (node.column >= Forest::kMissingLeft);
+            const int32_t next = node.left + !is_left;
+            moved |= next ^ k[l];
+            k[l] = next;
+        }
+    } while (moved);
+}
+
+// Copies the columns of some rows; returns whether a value is missing.
+template <class T>
+bool gather_rows(const Table<T>& table, const int64_t* columns, int64_t n_columns, int64_t begin, int64_t n,
+                 double* x) {
+    bool missing = false;
+    const auto copy = [&](int64_t i, int64_t c) {
+        const double v = table.at(begin + i, columns[c]);
+        missing |= std::isnan(v);
+        x[i * n_columns + c] = v;
+    };
+    if (table.by_columns()) {
+        for (int64_t c = 0; c < n_columns; ++c)
+            for (int64_t i = 0; i < n; ++i) copy(i, c);
+    } else {
+        for (int64_t i = 0; i < n; ++i)
+            for (int64_t c = 0; c < n_columns; ++c) copy(i, c);
+    }
+    return missing;
+}
+
+}  // namespace
+
+Forest::Forest(int64_t n_columns, int64_t n_outputs, Array<const int64_t, 1> first,
+               Array<const int64_t, 1> output, Array<const int32_t, 1> feature,
+               Array<const double, 1> threshold, Array<const uint8_t, 1> is_category,
+               Array<const uint8_t, 1> missing_left, Array<const int32_t, 1> left,
+               Array<const double, 1> value)
+    : n_columns_(n_columns), n_outputs_(n_outputs) {
+    const int64_t trees = static_cast<int64_t>(output.shape(0)), n = static_cast<int64_t>(feature.shape(0));
+    require(0 <= n_columns && n_columns <= kColumn, "Forest: too many columns");
+    require(n < std::numeric_limits<int32_t>::max(), "Forest: too many nodes");
+    require(static_cast<int64_t>(first.shape(0)) == trees + 1,
+            "Forest: first must have one entry more than trees");
+    require(threshold.shape(0) == feature.shape(0) && is_category.shape(0) == feature.shape(0) &&
+                missing_left.shape(0) == feature.shape(0) && left.shape(0) == feature.shape(0) &&
+                value.shape(0) == feature.shape(0),
+            "Forest: one entry per node");
+    require_below(output, n_outputs, "Forest: output out of range");
+    nodes_.reserve(static_cast<size_t>(n));
+    for (int64_t t = 0; t < trees; ++t) {
+        const int64_t from = first.data()[t], to = first.data()[t + 1];
+        require(from == static_cast<int64_t>(nodes_.size()) && from < to && to <= n,
+                "Forest: trees must stand one after the other, each with nodes");
+        roots_.push_back(static_cast<int32_t>(from));
+        for (int64_t k = from; k < to; ++k) {
+            const int32_t column = feature.data()[k];
+            require(column >= -1 && column < n_columns, "Forest: feature out of range");
+            if (column < 0) {
+                const double nan = std::numeric_limits<double>::quiet_NaN();
+                nodes_.push_back({nan, 0, static_cast<int32_t>(k - 1)});
+                continue;
+            }
+            // Children after their parent: descending always ends.
+            const int64_t child = left.data()[k];
+            require(child > k - from && child + 1 < to - from, "Forest: child out of range");
+            has_categories_ |= is_category.data()[k] != 0;
+            nodes_.push_back({threshold.data()[k],
+                              static_cast<uint32_t>(column) | (missing_left.data()[k] ? kMissingLeft : 0) |
+                                  (is_category.data()[k] ? kIsCategory : 0),
+                              static_cast<int32_t>(from + child)});
+        }
+    }
+    require(static_cast<int64_t>(nodes_.size()) == n, "Forest: nodes without a tree");
+    values_.assign(value.data(), value.data() + n);
+    outputs_.assign(output.data(), output.data() + trees);
+}
+
+template <bool kMissing, bool kCategories>
+void Forest::add_block(const double* x, int64_t n_rows, double* out, int64_t stride) const {
+    const int64_t trees = static_cast<int64_t>(roots_.size()), whole = n_rows - n_rows % kLanes;
+    const double* at[kLanes];
+    int32_t k[kLanes];
+    if (whole)
+        for (int64_t t = 0; t < trees; ++t) {
+            double* sums = out + outputs_[t] * stride;
+            for (int64_t i = 0; i < whole; i += kLanes) {
+                for (int l = 0; l < kLanes; ++l) {
+                    at[l] = x + (i + l) * n_columns_;
+                    k[l] = roots_[t];
+                }
+                descend<kLanes, kMissing, kCategories>(nodes_.data(), at, k);
+                for (int l = 0; l < kLanes; ++l) sums[i + l] += values_[k[l]];
+            }
+        }
+    // Too few rows for all lanes: each row walks several trees at once, and they are added in their order.
+    for (int64_t i = whole; i < n_rows; ++i) {
+        std::fill_n(at, kLanes, x + i * n_columns_);
+        for (int64_t t = 0; t < trees; t += kLanes) {
+            const int n = static_cast<int>(std::min<int64_t>(kLanes, trees - t));
+            for (int l = 0; l < kLanes; ++l) k[l] = roots_[t + std::min(l, n - 1)];
+            descend<kLanes, kMissing, kCategories>(nodes_.data(), at, k);
+            for (int l = 0; l < n; ++l) out[outputs_[t + l] * stride + i] += values_[k[l]];
+        }
+    }
+}
+
+void Forest::predict(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<double, 2> out) const {
+    const int64_t n = static_cast<int64_t>(any.shape(0)), trees = static_cast<int64_t>(roots_.size());
+    require(static_cast<int64_t>(columns.shape(0)) == n_columns_, "predict: columns of another number");
+    require_below(columns, static_cast<int64_t>(any.shape(1)), "predict: column out of range");
+    require(static_cast<int64_t>(out.shape(0)) == n_outputs_ && static_cast<int64_t>(out.shape(1)) == n,
+            "predict: out must have shape (outputs, rows)");
+    // A leaf looks at column 0 too, so there is one even where no tree splits.
+    const int64_t width = std::max<int64_t>(n_columns_, 1), block_rows = std::min(kBlock, n);
+    std::vector<double> buffers(static_cast<size_t>(pool.size() * block_rows * width));
+    with_table(any, [&](auto table) {
+        pool.run((n + kBlock - 1) / kBlock, n * (trees * 8 + width), [&](int64_t block, int worker) {
+            const int64_t begin = block * kBlock, rows = std::min(kBlock, n - begin);
+            double* x = buffers.data() + worker * block_rows * width;
+            const bool missing = gather_rows(table, columns.data(), n_columns_, begin, rows, x);
+            const auto add =
+                has_categories_
+                    ? (missing ? &Forest::add_block<true, true> : &Forest::add_block<false, true>)
+                    : (missing ? &Forest::add_block<true, false> : &Forest::add_block<false, false>);
+            (this->*add)(x, rows, out.data() + begin, n);
+        });
+    });
+}
+
+}  // namespace gtgbm

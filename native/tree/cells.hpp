@@ -1,0 +1,147 @@
+// The exact histogram cell: a gradient sum and a row count in one 64-bit integer, and the best split of a row
+// of such cells.
+//
+// A row of weight w, a whole number, contributes (w q << count_bits) + w, where q is its gradient in fixed
+// point: as much as w rows of weight 1. Integer sums do not depend on their order, so neither do splits: not
+// on the thread count, not on how rows are divided over machines. What is called a count of rows is a sum of
+// weights.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "support/codes.hpp"
+
+namespace gtgbm {
+
+struct CellFormat {
+    int count_bits;
+
+    int64_t count(int64_t cell) const { return cell & ((int64_t{1} << count_bits) - 1); }
+    // Arithmetic shift: rounds towards minus infinity, which undoes the addition of the count exactly.
+    int64_t gradient(int64_t cell) const { return cell >> count_bits; }
+
+    // Adds w q^2 of one row's cell to high * 2^32 + low.
+    void add_squares(int64_t cell, int64_t& high, int64_t& low) const {
+        const int64_t weight = count(cell), sum = gradient(cell);
+        const int64_t q = weight > 1 ? sum / weight : sum;
+        high += ((q * q) >> 32) * weight;
+        low += ((q * q) & 0xffffffff) * weight;
+    }
+};
+
+// Which child the missing values go to. Where a node has none, the choice is made later, by size.
+enum MissingSide : int32_t { kMissingRight = 0, kMissingLeft = 1, kMissingUnseen = 2 };
+
+struct Split {
+    double gain = -std::numeric_limits<double>::infinity();  // in squared fixed-point units
+    int32_t bin = -1;                                        // rows with code <= bin go left
+    int32_t missing_side = kMissingUnseen;
+    int64_t left = 0;  // cell sum of the left side
+};
+
+// Keeps the best threshold seen. Scores are compared as fractions, which spares a division per bin.
+class BestThreshold {
+  public:
+    // direction: 1 where the left side's mean must not be above the right side's, -1: not below, 0: either.
+    BestThreshold(int64_t total, CellFormat format, int64_t min_leaf, double direction = 0.0)
+        : format_(format),
+          min_leaf_(min_leaf),
+          direction_(direction),
+          rows_(format.count(total)),
+          n_(static_cast<double>(rows_)),
+          g_(static_cast<double>(format.gradient(total))) {}
+
+    void offer(int64_t left, int32_t bin, MissingSide side) { offer_with(left, bin, side, direction_); }
+    void offer_freely(int64_t left, int32_t bin, MissingSide side) { offer_with(left, bin, side, 0.0); }
+
+    bool too_small() const { return rows_ < 2 * min_leaf_; }
+
+    // SSE(node) - SSE(left) - SSE(right) = (G_left n - G n_left)^2 / (n n_left n_right)
+    Split split() const {
+        if (bin_ < 0) return {};
+        return {best_numerator_ / best_denominator_ / n_, bin_, side_, left_};
+    }
+
+  private:
+    void offer_with(int64_t left, int32_t bin, MissingSide side, double direction) {
+        const int64_t rows_left = format_.count(left);
+        if (rows_left < min_leaf_ || rows_ - rows_left < min_leaf_) return;
+        const double n_left = static_cast<double>(rows_left);
+        const double d = static_cast<double>(format_.gradient(left)) * n_ - g_ * n_left;
+        if (d * direction > 0.0) return;
+        const double numerator = d * d;
+        const double denominator = n_left * (n_ - n_left);
+        if (numerator * best_denominator_ > best_numerator_ * denominator) {
+            best_numerator_ = numerator;
+            best_denominator_ = denominator;
+            bin_ = bin;
+            side_ = side;
+            left_ = left;
+        }
+    }
+
+    CellFormat format_;
+    int64_t min_leaf_;
+    double direction_;
+    int64_t rows_;
+    double n_, g_;
+    double best_numerator_ = 0.0, best_denominator_ = 1.0;
+    int32_t bin_ = -1;
+    MissingSide side_ = kMissingUnseen;
+    int64_t left_ = 0;
+};
+
+// The best split of one column at one node. Empty cells give the partition of the cell before them, so they
+// are dropped first: small nodes have far fewer occupied cells than bins. Ties go to missing values on the
+// right, then to the lower bin.
+inline Split best_split(const int64_t* cells, int n_bins, int64_t total, CellFormat format, int64_t min_leaf,
+                        double direction = 0.0) {
+    BestThreshold best(total, format, min_leaf, direction);
+    if (best.too_small()) return {};
+    int64_t below[kCells];
+    uint8_t bin[kCells];
+    int occupied = 0;
+    int64_t sum = 0;
+    for (int b = 0; b < n_bins; ++b) {
+        sum += cells[b];
+        below[occupied] = sum;
+        bin[occupied] = static_cast<uint8_t>(b);
+        occupied += cells[b] != 0;
+    }
+    const int64_t missing = total - sum;
+    const MissingSide side = missing != 0 ? kMissingRight : kMissingUnseen;
+    for (int k = 0; k + 1 < occupied; ++k) best.offer(below[k], bin[k], side);
+    // Values against missing ones: no direction is asked of that.
+    if (occupied > 0) best.offer_freely(below[occupied - 1], bin[occupied - 1], side);
+    if (missing != 0)
+        for (int k = 0; k + 1 < occupied; ++k) best.offer(below[k] + missing, bin[k], kMissingLeft);
+    return best.split();
+}
+
+// Gain of the best split of a histogram without missing values, at most kCells codes; -inf: none. For many
+// short histograms: no branches, and the division loop is vectorised.
+inline double best_gain(const int64_t* cells, int n_codes, int64_t total, CellFormat format,
+                        int64_t min_leaf) {
+    const double n = static_cast<double>(format.count(total)),
+                 g = static_cast<double>(format.gradient(total));
+    const double fewest = static_cast<double>(min_leaf), most = n - fewest;
+    double rows[kCells], sums[kCells];
+    int64_t left = 0;
+    for (int b = 0; b < n_codes; ++b) {
+        left += cells[b];
+        rows[b] = static_cast<double>(format.count(left));
+        sums[b] = static_cast<double>(format.gradient(left));
+    }
+    double best = 0.0;
+    for (int b = 0; b < n_codes; ++b) {
+        const double d = sums[b] * n - g * rows[b];
+        const double ratio = d * d / (rows[b] * (n - rows[b]));
+        // Written so that the NaN of an empty side is never taken.
+        const double valid = (rows[b] >= fewest) & (rows[b] <= most) ? ratio : 0.0;
+        best = valid > best ? valid : best;
+    }
+    return best > 0.0 ? best / n : -std::numeric_limits<double>::infinity();
+}
+
+}  // namespace gtgbm

@@ -1,0 +1,30 @@
+// The inner loop of the library: adds rows to the histograms of a few interleaved columns.
+#pragma once
+
+#include <cstdint>
+
+#include "tree/cells.hpp"
+
+namespace gtgbm {
+
+// hist[lane][code of rows[i] in that lane] += cells[i]. `stride` is the number of cells of one lane.
+template <int Lanes, class Row>
+inline void add_rows(const uint8_t* codes, const Row* rows, const int64_t* cells, int64_t begin, int64_t end,
+                     int stride, int64_t* hist) {
+    constexpr int64_t kAhead = 16;
+    for (int64_t i = begin; i < end; ++i) {
+        // Past the end of the range rows[] may end, so the look-ahead stops there.
+        if (i + kAhead < end) __builtin_prefetch(codes + static_cast<int64_t>(rows[i + kAhead]) * Lanes);
+        const uint8_t* code = codes + static_cast<int64_t>(rows[i]) * Lanes;
+        const int64_t cell = cells[i];
+        for (int lane = 0; lane < Lanes; ++lane) hist[lane * stride + code[lane]] += cell;
+    }
+}
+
+// ordered[i] = cells[rows[i]]: cells by row become cells in the order of rows.
+inline void order_cells(const int32_t* rows, const int64_t* cells, int64_t begin, int64_t end,
+                        int64_t* ordered) {
+    for (int64_t i = begin; i < end; ++i) ordered[i] = cells[rows[i]];
+}
+
+}  // namespace gtgbm

@@ -1,0 +1,230 @@
+#include "tree/histograms.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "tree/cells.hpp"
+#include "tree/histogram_kernel.hpp"
+#include "tree/scan.hpp"
+
+namespace gtgbm {
+namespace {
+
+constexpr int64_t kTile = int64_t{kLanes} * kCells;  // cells of one tile's histogram
+constexpr int64_t kChunk = 16384;                    // fewest rows of a chunk
+
+struct Chunk {
+    int64_t job, begin, end;
+    int64_t beside;  // which of the extra histograms it fills, -1 for the one in place
+};
+
+void require_ranges(const Array<const int64_t, 1>& begin, const Array<const int64_t, 1>& end, size_t n_rows,
+                    size_t n_cells) {
+    require(begin.shape(0) == end.shape(0), "histograms: begin and end must have the same length");
+    require(n_rows == n_cells, "histograms: rows and cells must have the same length");
+    for (size_t k = 0; k < begin.shape(0); ++k)
+        require(0 <= begin.data()[k] && begin.data()[k] <= end.data()[k] &&
+                    end.data()[k] <= static_cast<int64_t>(n_rows),
+                "histograms: range outside the rows");
+}
+
+void require_hist(const Array<int64_t, 4>& hist, int64_t tiles) {
+    require(
+        static_cast<int64_t>(hist.shape(1)) >= tiles && hist.shape(2) == kLanes && hist.shape(3) == kCells,
+        "histograms: hist must have shape (slots, tiles, 8, 256)");
+}
+
+int64_t total_rows(const Array<const int64_t, 1>& begin, const Array<const int64_t, 1>& end) {
+    int64_t rows = 0;
+    for (size_t k = 0; k < begin.shape(0); ++k) rows += end.data()[k] - begin.data()[k];
+    return rows;
+}
+
+}  // namespace
+
+ScannedColumns scanned_columns(const Array<const int32_t, 1>& n_bins, const Array<const uint8_t, 1>& use,
+                               const Array<const int32_t, 1>& category_row,
+                               const Array<const uint8_t, 2>& category_use) {
+    const size_t columns = n_bins.shape(0);
+    require(use.shape(0) == columns && category_row.shape(0) == columns,
+            "columns: n_bins, use and category_row must have the same length");
+    require(category_use.shape(1) == kCells, "columns: category_use must have 256 codes per row");
+    for (size_t c = 0; c < columns; ++c) {
+        require(n_bins.data()[c] <= kMissingCell, "columns: at most 255 bins");
+        require(use.data()[c] <= (kUseMask | kRising | kFalling), "columns: use must be 0 .. 15");
+        require((use.data()[c] & kUseMask) != kCategorical ||
+                    (0 <= category_row.data()[c] &&
+                     category_row.data()[c] < static_cast<int64_t>(category_use.shape(0))),
+                "columns: category_row out of range");
+    }
+    return {n_bins.data(), use.data(), category_row.data(), category_use.data()};
+}
+
+void build_histograms(Pool& pool, Array<const uint8_t, 3> codes, Array<const int32_t, 1> rows,
+                      Array<const int64_t, 1> cells, Array<const int64_t, 1> begin,
+                      Array<const int64_t, 1> end, Array<const int64_t, 1> slot, int64_t first_tile,
+                      int64_t last_tile, Array<int64_t, 1> ordered, Array<int64_t, 4> hist) {
+    const int64_t n = static_cast<int64_t>(codes.shape(1)), jobs = static_cast<int64_t>(begin.shape(0));
+    const int64_t tiles = last_tile - first_tile, slot_size = static_cast<int64_t>(hist.shape(1)) * kTile;
+    require_ranges(begin, end, rows.shape(0), ordered.shape(0));
+    require(cells.shape(0) == codes.shape(1), "build_histograms: one cell per row of the table");
+    require_hist(hist, last_tile);
+    require_below(slot, static_cast<int64_t>(hist.shape(0)), "build_histograms: slot out of range");
+    require(slot.shape(0) == begin.shape(0), "build_histograms: one slot per job");
+    require(rows.shape(0) <= codes.shape(1), "build_histograms: more rows than codes");
+    require(codes.shape(2) == kLanes && 0 <= first_tile && first_tile <= last_tile &&
+                last_tile <= static_cast<int64_t>(codes.shape(0)),
+            "build_histograms: codes must have shape (tiles, rows, 8)");
+    // Where there are fewer tiles and nodes than would keep all threads busy, long ranges are cut into
+    // chunks, one for each thread. The first chunk of a job writes its histogram in place, the others next to
+    // it, to be added afterwards.
+    std::vector<Chunk> chunks;
+    int64_t extra = 0;
+    for (int64_t job = 0; job < jobs; ++job) {
+        const int64_t from = begin.data()[job], to = end.data()[job];
+        const int64_t parts = tiles * jobs >= 4 * pool.size() ? 1 : pool.size();
+        const int64_t length = std::max(kChunk, (to - from + parts - 1) / parts);
+        chunks.push_back({job, from, parts == 1 ? to : std::min(from + length, to), -1});
+        for (int64_t at = chunks.back().end; at < to; at += length)
+            chunks.push_back({job, at, std::min(at + length, to), extra++});
+    }
+    std::vector<int64_t> beside(static_cast<size_t>(extra * tiles * kTile));
+    const int64_t n_chunks = static_cast<int64_t>(chunks.size());
+    const auto in_place = [&](int64_t job, int64_t tile) {
+        return hist.data() + slot.data()[job] * slot_size + tile * kTile;
+    };
+    // Cells in the order of the rows: every tile reads them.
+    pool.run(n_chunks, total_rows(begin, end) * 2, [&](int64_t task, int) {
+        const Chunk& chunk = chunks[static_cast<size_t>(task)];
+        order_cells(rows.data(), cells.data(), chunk.begin, chunk.end, ordered.data());
+    });
+    pool.run(tiles * n_chunks, total_rows(begin, end) * tiles * 4, [&](int64_t task, int) {
+        const int64_t tile = first_tile + task / n_chunks;
+        const Chunk& chunk = chunks[static_cast<size_t>(task % n_chunks)];
+        int64_t* out = chunk.beside < 0 ? in_place(chunk.job, tile)
+                                        : beside.data() + (chunk.beside * tiles + tile - first_tile) * kTile;
+        if (chunk.beside < 0) std::memset(out, 0, kTile * sizeof(int64_t));
+        add_rows<kLanes>(codes.data() + tile * n * kLanes, rows.data(), ordered.data(), chunk.begin,
+                         chunk.end, kCells, out);
+    });
+    if (extra == 0) return;
+    pool.run(tiles, extra * tiles * kTile, [&](int64_t tile, int) {
+        for (const Chunk& chunk : chunks) {
+            if (chunk.beside < 0) continue;
+            const int64_t* part = beside.data() + (chunk.beside * tiles + tile) * kTile;
+            int64_t* out = in_place(chunk.job, first_tile + tile);
+            for (int64_t i = 0; i < kTile; ++i) out[i] += part[i];
+        }
+    });
+}
+
+void subtract_histograms(Pool& pool, Array<const int64_t, 2> parents, Array<const int64_t, 1> parent,
+                         Array<const int64_t, 1> sibling, Array<const int64_t, 1> slot, int64_t n_cells,
+                         Array<int64_t, 2> hist) {
+    const int64_t jobs = static_cast<int64_t>(slot.shape(0));
+    const int64_t width = static_cast<int64_t>(hist.shape(1)),
+                  parent_width = static_cast<int64_t>(parents.shape(1));
+    require(0 <= n_cells && n_cells <= width && n_cells <= parent_width,
+            "subtract_histograms: more cells than histograms have");
+    require(parent.shape(0) == slot.shape(0) && sibling.shape(0) == slot.shape(0),
+            "subtract_histograms: parent, sibling and slot must have the same length");
+    require_below(parent, static_cast<int64_t>(parents.shape(0)), "subtract_histograms: parent out of range");
+    require_below(sibling, static_cast<int64_t>(hist.shape(0)), "subtract_histograms: sibling out of range");
+    require_below(slot, static_cast<int64_t>(hist.shape(0)), "subtract_histograms: slot out of range");
+    constexpr int64_t kBlock = 4 * kTile;
+    const int64_t blocks = (n_cells + kBlock - 1) / kBlock;
+    pool.run(jobs * blocks, jobs * n_cells / 2, [&](int64_t task, int) {
+        const int64_t job = task / blocks, from = task % blocks * kBlock;
+        const int64_t count = std::min(kBlock, n_cells - from);
+        const int64_t* whole = parents.data() + parent.data()[job] * parent_width + from;
+        const int64_t* other = hist.data() + sibling.data()[job] * width + from;
+        int64_t* out = hist.data() + slot.data()[job] * width + from;
+        for (int64_t i = 0; i < count; ++i) out[i] = whole[i] - other[i];
+    });
+}
+
+void scan_histograms(Pool& pool, Array<const int64_t, 4> hist, Array<const int32_t, 1> n_bins,
+                     Array<const uint8_t, 1> use, Array<const int32_t, 1> category_row,
+                     Array<const uint8_t, 2> category_use, Array<const int64_t, 1> slot,
+                     Array<const int64_t, 1> total, int count_bits, int64_t min_leaf, Array<double, 2> gain,
+                     Array<int32_t, 3> where) {
+    const int64_t nodes = static_cast<int64_t>(slot.shape(0)),
+                  columns = static_cast<int64_t>(n_bins.shape(0));
+    const int64_t slot_size = static_cast<int64_t>(hist.shape(1)) * kTile;
+    require(static_cast<int64_t>(hist.shape(1)) * kLanes >= columns && hist.shape(2) == kLanes &&
+                hist.shape(3) == kCells,
+            "scan_histograms: hist must have shape (slots, tiles, 8, 256)");
+    require(total.shape(0) == slot.shape(0) && gain.shape(0) == slot.shape(0) && gain.shape(1) == 2 &&
+                where.shape(0) == slot.shape(0) && where.shape(1) == 2 && where.shape(2) == 3,
+            "scan_histograms: outputs must have shapes (nodes, 2) and (nodes, 2, 3)");
+    require_below(slot, static_cast<int64_t>(hist.shape(0)), "scan_histograms: slot out of range");
+    const ScannedColumns scanned = scanned_columns(n_bins, use, category_row, category_use);
+    const CellFormat format{count_bits};
+    const int64_t blocks = (columns + kLanes - 1) / kLanes;
+    std::vector<NodeSplits> found(static_cast<size_t>(nodes * blocks));
+    pool.run(nodes * blocks, nodes * columns * kCells, [&](int64_t task, int) {
+        const int64_t node = task / blocks, first = task % blocks * kLanes;
+        scan_columns(hist.data() + slot.data()[node] * slot_size + first * kCells, kCells, scanned, first,
+                     std::min(first + kLanes, columns), total.data()[node], format, min_leaf,
+                     found[static_cast<size_t>(task)]);
+    });
+    for (int64_t node = 0; node < nodes; ++node) {
+        NodeSplits best;
+        for (int64_t block = 0; block < blocks; ++block)
+            best.offer(found[static_cast<size_t>(node * blocks + block)]);
+        int64_t k = 2 * node;
+        for (const Found* one : {&best.owned, &best.fresh}) {
+            gain.data()[k] = one->gain;
+            where.data()[3 * k] = one->column;
+            where.data()[3 * k + 1] = one->bin;
+            where.data()[3 * k + 2] = one->missing_side;
+            ++k;
+        }
+    }
+}
+
+void build_pair_histograms(Pool& pool, Array<const uint8_t, 2> codes, Array<const int64_t, 1> column,
+                           Array<const int32_t, 1> rows, Array<const int64_t, 1> cells,
+                           Array<const int64_t, 1> begin, Array<const int64_t, 1> end,
+                           Array<int64_t, 2> hist) {
+    require_ranges(begin, end, rows.shape(0), rows.shape(0));
+    require(cells.shape(0) == codes.shape(1), "build_pair_histograms: one cell per row of the table");
+    require(column.shape(0) == begin.shape(0) && hist.shape(0) == begin.shape(0) && hist.shape(1) == kCells,
+            "build_pair_histograms: hist must have shape (pairs, 256)");
+    require_below(column, static_cast<int64_t>(codes.shape(0)), "build_pair_histograms: column out of range");
+    require(rows.shape(0) <= codes.shape(1), "build_pair_histograms: more rows than codes");
+    const int64_t pairs = static_cast<int64_t>(column.shape(0));
+    pool.run(pairs, total_rows(begin, end) * 2, [&](int64_t pair, int) {
+        int64_t* out = hist.data() + pair * kCells;
+        std::memset(out, 0, kCells * sizeof(int64_t));
+        const uint8_t* code = codes.data() + column.data()[pair] * static_cast<int64_t>(codes.shape(1));
+        for (int64_t i = begin.data()[pair]; i < end.data()[pair]; ++i) {
+            const int32_t row = rows.data()[i];
+            out[code[row]] += cells.data()[row];
+        }
+    });
+}
+
+void scan_pair_histograms(Pool& pool, Array<const int64_t, 2> hist, Array<const int32_t, 1> n_bins,
+                          Array<const uint8_t, 1> use, Array<const int64_t, 1> total, int count_bits,
+                          int64_t min_leaf, Array<double, 1> gain, Array<int32_t, 1> bin,
+                          Array<int32_t, 1> missing_side) {
+    const size_t pairs = hist.shape(0);
+    require(hist.shape(1) == kCells && n_bins.shape(0) == pairs && use.shape(0) == pairs &&
+                total.shape(0) == pairs && gain.shape(0) == pairs && bin.shape(0) == pairs &&
+                missing_side.shape(0) == pairs,
+            "scan_pair_histograms: one entry per pair");
+    for (size_t pair = 0; pair < pairs; ++pair)
+        require(n_bins.data()[pair] <= kMissingCell, "scan_pair_histograms: at most 255 bins");
+    const CellFormat format{count_bits};
+    pool.run(static_cast<int64_t>(pairs), static_cast<int64_t>(pairs) * kCells, [&](int64_t pair, int) {
+        const Split split = best_split(hist.data() + pair * kCells, n_bins.data()[pair], total.data()[pair],
+                                       format, min_leaf, direction_of(use.data()[pair]));
+        gain.data()[pair] = split.gain;
+        bin.data()[pair] = split.bin;
+        missing_side.data()[pair] = split.missing_side;
+    });
+}
+
+}  // namespace gtgbm

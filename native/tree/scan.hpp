@@ -1,0 +1,88 @@
+// Best splits of a node over many columns: the best among owned features and the best among new ones.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "tree/cells.hpp"
+
+namespace gtgbm {
+
+// What a column, or one category of it, is to a scan.
+enum Use : uint8_t { kSkipped = 0, kNew = 1, kOwned = 2, kCategorical = 3 };
+// Added to kNew or kOwned where predictions must not fall, or not rise, with the column's values.
+constexpr uint8_t kUseMask = 3, kRising = 4, kFalling = 8;
+
+inline double direction_of(uint8_t use) {
+    return (use & kRising) != 0 ? 1.0 : (use & kFalling) != 0 ? -1.0 : 0.0;
+}
+
+// The columns of some tiles. A categorical column's categories are features of their own: a row of
+// `category_use` says what each code is, and a split sends one code to the right and all others to the left.
+struct ScannedColumns {
+    const int32_t* n_bins;
+    const uint8_t* use;
+    const int32_t* category_row;
+    const uint8_t* category_use;
+};
+
+struct Found {
+    double gain = -std::numeric_limits<double>::infinity();
+    int32_t column = -1, bin = -1, missing_side = kMissingUnseen;
+    int64_t left = 0;  // cell sum of the left side
+
+    // Ties to what was found first.
+    void offer(const Split& split, int32_t in_column) {
+        if (split.gain > gain) {
+            gain = split.gain;
+            column = in_column;
+            bin = split.bin;
+            missing_side = split.missing_side;
+            left = split.left;
+        }
+    }
+    void offer(const Found& other) {
+        if (other.gain > gain) *this = other;
+    }
+};
+
+struct NodeSplits {
+    Found owned, fresh;
+
+    void offer(const NodeSplits& other) {
+        owned.offer(other.owned);
+        fresh.offer(other.fresh);
+    }
+};
+
+inline void scan_categories(const int64_t* cells, const uint8_t* use, int32_t column, int n_codes,
+                            int64_t total, CellFormat format, int64_t min_leaf, NodeSplits& best) {
+    BestThreshold owned(total, format, min_leaf), fresh(total, format, min_leaf);
+    for (int32_t code = 0; code < n_codes; ++code) {
+        if (use[code] == kOwned) owned.offer(total - cells[code], code, kMissingUnseen);
+        if (use[code] == kNew) fresh.offer(total - cells[code], code, kMissingUnseen);
+    }
+    best.owned.offer(owned.split(), column);
+    best.fresh.offer(fresh.split(), column);
+}
+
+// Looks at columns [first, last), whose histograms of `width` cells follow one another.
+inline void scan_columns(const int64_t* hist, int64_t width, const ScannedColumns& columns, int64_t first,
+                         int64_t last, int64_t total, CellFormat format, int64_t min_leaf, NodeSplits& best) {
+    for (int64_t c = first; c < last; ++c) {
+        const int64_t* cells = hist + (c - first) * width;
+        const auto column = static_cast<int32_t>(c);
+        const int n_bins = columns.n_bins[c];
+        const uint8_t use = columns.use[c] & kUseMask;
+        if (use == kCategorical) {
+            scan_categories(cells, columns.category_use + int64_t{columns.category_row[c]} * kCells, column,
+                            n_bins, total, format, min_leaf, best);
+        } else if (use != kSkipped) {
+            Found& found = use == kOwned ? best.owned : best.fresh;
+            const double direction = direction_of(columns.use[c]);
+            found.offer(best_split(cells, n_bins, total, format, min_leaf, direction), column);
+        }
+    }
+}
+
+}  // namespace gtgbm

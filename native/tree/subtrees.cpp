@@ -1,0 +1,304 @@
+#include "tree/subtrees.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "tree/cells.hpp"
+#include "tree/histogram_kernel.hpp"
+#include "tree/histograms.hpp"
+#include "tree/partition_kernel.hpp"
+#include "tree/scan.hpp"
+
+namespace gtgbm {
+namespace {
+
+enum Entry { kColumn, kBin, kSide, kLeft, kBegin, kEnd, kTotal, kDepth, kEntries };
+// Subtracting a tile's histogram costs about as much as adding this many rows to it.
+constexpr int64_t kRowsOfSubtraction = 200;
+constexpr int64_t kHistogramPart = 8192;  // fewer rows are not worth a histogram of their own
+
+// What all subtrees share.
+struct Forest {
+    const uint8_t* codes;
+    int64_t n_codes_rows, n_tiles, n_columns, n_cells;
+    std::vector<int64_t> offset;  // of each tile in a histogram
+    const int64_t* widths;
+    ScannedColumns columns;
+    CellFormat format;
+    int64_t fewest_rows, min_leaf, max_depth;
+    int64_t n_rows;
+    int32_t *rows, *row_scratch;
+    const int64_t* cells;
+    int64_t* ordered;
+};
+
+// Grows one subtree, depth first; lives as long as a worker, for its buffers.
+class Grower {
+  public:
+    // With a pool every node is divided among its threads, else the caller's thread does all.
+    Grower(const Forest& forest, Pool* pool) : forest_(forest), pool_(pool) {}
+
+    // Returns the number of nodes written, or -1 where there was no room for them.
+    int64_t grow(int64_t begin, int64_t end, int64_t total, int64_t depth, int64_t stop_rows, int64_t room,
+                 int64_t* nodes, double* gain) {
+        nodes_ = nodes;
+        gain_ = gain;
+        count_ = 0;
+        fewest_rows_ = std::max(forest_.fewest_rows, stop_rows + 1);
+        if (room < 1) return -1;
+        add_leaf(begin, end, total, depth);
+        if (!may_split(total, depth)) return count_;
+        const size_t hist = take_buffer();
+        build(begin, end, hist);
+        pending_ = {{0, depth, hist}};
+        while (!pending_.empty()) {
+            const Pending next = pending_.back();
+            pending_.pop_back();
+            if (!split(next, room)) return -1;
+        }
+        return count_;
+    }
+
+  private:
+    struct Pending {
+        int64_t node, depth;
+        size_t hist;
+    };
+
+    bool may_split(int64_t total, int64_t depth) const {
+        return forest_.format.count(total) >= fewest_rows_ && depth < forest_.max_depth;
+    }
+
+    int64_t* entry(int64_t node) { return nodes_ + node * kEntries; }
+
+    void add_leaf(int64_t begin, int64_t end, int64_t total, int64_t depth) {
+        const int64_t leaf[kEntries] = {-1, -1, kMissingUnseen, -1, begin, end, total, depth};
+        std::copy_n(leaf, static_cast<int>(kEntries), entry(count_));
+        gain_[count_++] = 0.0;
+    }
+
+    bool split(const Pending& at, int64_t room) {
+        const int64_t begin = entry(at.node)[kBegin], end = entry(at.node)[kEnd],
+                      total = entry(at.node)[kTotal];
+        const Found found = best_split_of(buffers_[at.hist].data(), total);
+        if (!(found.gain > 0.0)) {
+            free_.push_back(at.hist);
+            return true;
+        }
+        if (count_ + 2 > room) return false;
+        const bool is_category = (forest_.columns.use[found.column] & kUseMask) == kCategorical;
+        const uint8_t* code = forest_.codes + found.column / kLanes * forest_.n_codes_rows * int64_t{kLanes} +
+                              found.column % kLanes;
+        const SideRule rule(found.bin, is_category, found.missing_side == kMissingLeft);
+        const int64_t left = partition(code, rule, begin, end - begin);
+        if (left == 0 || left == end - begin) throw std::logic_error("grow_subtrees: rows went astray");
+        int64_t* node = entry(at.node);
+        node[kColumn] = found.column;
+        node[kBin] = found.bin;
+        node[kSide] = found.missing_side;
+        node[kLeft] = count_;
+        gain_[at.node] = found.gain;
+        add_leaf(begin, begin + left, found.left, at.depth + 1);
+        add_leaf(begin + left, end, total - found.left, at.depth + 1);
+        descend(node[kLeft], at);
+        return true;
+    }
+
+    // Gives the children that may split their histograms. `at` is their parent.
+    void descend(int64_t left, const Pending& at) {
+        const auto size = [&](int64_t node) { return entry(node)[kEnd] - entry(node)[kBegin]; };
+        const int64_t large = size(left) >= size(left + 1) ? left : left + 1, small = 2 * left + 1 - large;
+        const bool large_splits = may_split(entry(large)[kTotal], at.depth + 1);
+        const bool small_splits = may_split(entry(small)[kTotal], at.depth + 1);
+        if (!large_splits && !small_splits) {
+            free_.push_back(at.hist);
+            return;
+        }
+        if (!large_splits) {
+            // Weights may be unlike sizes.
+            build(entry(small)[kBegin], entry(small)[kEnd], at.hist);
+            pending_.push_back({small, at.depth + 1, at.hist});
+            return;
+        }
+        const bool subtracts = small_splits || size(large) > size(small) + kRowsOfSubtraction;
+        if (!subtracts) {
+            build(entry(large)[kBegin], entry(large)[kEnd], at.hist);
+            pending_.push_back({large, at.depth + 1, at.hist});
+            return;
+        }
+        const size_t other = take_buffer();
+        build(entry(small)[kBegin], entry(small)[kEnd], other);
+        int64_t* whole = buffers_[at.hist].data();
+        const int64_t* part = buffers_[other].data();
+        for (int64_t i = 0; i < forest_.n_cells; ++i) whole[i] -= part[i];
+        pending_.push_back({large, at.depth + 1, at.hist});
+        // The smaller one is next: so no more histograms wait than its size can be halved.
+        if (small_splits)
+            pending_.push_back({small, at.depth + 1, other});
+        else
+            free_.push_back(other);
+    }
+
+    Found best_split_of(const int64_t* hist, int64_t total) {
+        found_.assign(static_cast<size_t>(forest_.n_tiles), {});
+        run(forest_.n_tiles, forest_.n_cells, [&](int64_t tile) {
+            scan_columns(hist + forest_.offset[static_cast<size_t>(tile)], forest_.widths[tile],
+                         forest_.columns, tile * kLanes, std::min((tile + 1) * kLanes, forest_.n_columns),
+                         total, forest_.format, forest_.min_leaf, found_[static_cast<size_t>(tile)]);
+        });
+        NodeSplits best;
+        for (const NodeSplits& one : found_) best.offer(one);
+        return best.owned;
+    }
+
+    int64_t partition(const uint8_t* code, const SideRule& rule, int64_t begin, int64_t count) {
+        int32_t *rows = forest_.rows + begin, *scratch = forest_.row_scratch + begin;
+        return pool_ != nullptr && count > kPartitionChunk
+                   ? split_shared(*pool_, code, rule, rows, count, scratch, scratch + forest_.n_rows)
+                   : split_in_place(code, rule, rows, count, scratch);
+    }
+
+    // Long ranges are cut into as many parts as there are threads, each with a histogram of its own.
+    void build(int64_t begin, int64_t end, size_t hist) {
+        const int64_t parts =
+            pool_ == nullptr ? 1 : std::clamp<int64_t>((end - begin) / kHistogramPart, 1, pool_->size());
+        const auto edge = [&](int64_t part) { return begin + (end - begin) * part / parts; };
+        std::vector<size_t> used = {hist};
+        while (static_cast<int64_t>(used.size()) < parts) used.push_back(take_buffer());
+        run(parts, end - begin, [&](int64_t part) {
+            order_cells(forest_.rows, forest_.cells, edge(part), edge(part + 1), forest_.ordered);
+        });
+        for (const size_t one : used) std::fill(buffers_[one].begin(), buffers_[one].end(), int64_t{0});
+        run(forest_.n_tiles * parts, (end - begin) * forest_.n_tiles * 4, [&](int64_t task) {
+            const int64_t tile = task / parts, part = task % parts;
+            add_rows<kLanes>(
+                forest_.codes + tile * forest_.n_codes_rows * kLanes, forest_.rows, forest_.ordered,
+                edge(part), edge(part + 1), static_cast<int>(forest_.widths[tile]),
+                buffers_[used[static_cast<size_t>(part)]].data() + forest_.offset[static_cast<size_t>(tile)]);
+        });
+        int64_t* whole = buffers_[hist].data();
+        for (size_t part = 1; part < used.size(); ++part) {
+            const int64_t* other = buffers_[used[part]].data();
+            for (int64_t i = 0; i < forest_.n_cells; ++i) whole[i] += other[i];
+            free_.push_back(used[part]);
+        }
+    }
+
+    template <class F>
+    void run(int64_t n_tasks, int64_t work, F&& task) {
+        if (pool_ != nullptr) return pool_->run(n_tasks, work, [&](int64_t k, int) { task(k); });
+        for (int64_t k = 0; k < n_tasks; ++k) task(k);
+    }
+
+    size_t take_buffer() {
+        if (free_.empty()) {
+            buffers_.emplace_back(static_cast<size_t>(forest_.n_cells));
+            return buffers_.size() - 1;
+        }
+        const size_t hist = free_.back();
+        free_.pop_back();
+        return hist;
+    }
+
+    const Forest& forest_;
+    Pool* pool_;
+    std::vector<NodeSplits> found_;
+    std::vector<std::vector<int64_t>> buffers_;
+    std::vector<size_t> free_;
+    std::vector<Pending> pending_;
+    int64_t* nodes_ = nullptr;
+    double* gain_ = nullptr;
+    int64_t count_ = 0, fewest_rows_ = 0;
+};
+
+}  // namespace
+
+void grow_subtrees(Pool& pool, Array<const uint8_t, 3> codes, Array<const int64_t, 1> widths,
+                   Array<const int32_t, 1> n_bins, Array<const uint8_t, 1> use,
+                   Array<const int32_t, 1> category_row, Array<const uint8_t, 2> category_use,
+                   Array<const int64_t, 1> begin, Array<const int64_t, 1> end, Array<const int64_t, 1> total,
+                   Array<const int64_t, 1> depth, Array<const int64_t, 1> stop_rows, int count_bits,
+                   int64_t fewest_rows, int64_t min_leaf, int64_t max_depth, Array<int32_t, 1> rows,
+                   Array<const int64_t, 1> cells, Array<int32_t, 2> row_scratch, Array<int64_t, 1> ordered,
+                   Array<const int64_t, 1> first, Array<int64_t, 2> nodes, Array<double, 1> gain,
+                   Array<int64_t, 1> n_nodes, bool shared) {
+    const int64_t trees = static_cast<int64_t>(begin.shape(0)), n_rows = static_cast<int64_t>(rows.shape(0));
+    const int64_t n_tiles = static_cast<int64_t>(codes.shape(0)),
+                  columns = static_cast<int64_t>(n_bins.shape(0));
+    require(codes.shape(2) == kLanes && columns <= n_tiles * kLanes && rows.shape(0) <= codes.shape(1),
+            "grow_subtrees: codes must have shape (tiles, rows, 8)");
+    require(cells.shape(0) == codes.shape(1) && ordered.shape(0) == rows.shape(0) &&
+                row_scratch.shape(0) == 2 && row_scratch.shape(1) == rows.shape(0),
+            "grow_subtrees: a cell per row of the table, scratch as long as rows");
+    require(end.shape(0) == begin.shape(0) && total.shape(0) == begin.shape(0) &&
+                depth.shape(0) == begin.shape(0) && stop_rows.shape(0) == begin.shape(0) &&
+                n_nodes.shape(0) == begin.shape(0) && first.shape(0) == begin.shape(0) + 1,
+            "grow_subtrees: one entry per subtree");
+    require(nodes.shape(1) == kEntries && gain.shape(0) == nodes.shape(0),
+            "grow_subtrees: nodes must have shape (places, 8)");
+    require(min_leaf >= 1 && fewest_rows >= 2, "grow_subtrees: a split needs two rows");
+    int64_t work = 0;
+    for (int64_t s = 0; s < trees; ++s) {
+        require(0 <= begin.data()[s] && begin.data()[s] <= end.data()[s] && end.data()[s] <= n_rows,
+                "grow_subtrees: range outside the rows");
+        require(0 <= first.data()[s] && first.data()[s] <= first.data()[s + 1] &&
+                    first.data()[s + 1] <= static_cast<int64_t>(nodes.shape(0)),
+                "grow_subtrees: places outside the nodes");
+        work += (end.data()[s] - begin.data()[s]) * columns;
+    }
+    require(static_cast<int64_t>(widths.shape(0)) == n_tiles, "grow_subtrees: one width per tile");
+    std::vector<int64_t> offset;
+    int64_t n_cells = 0;
+    for (int64_t tile = 0; tile < n_tiles; ++tile) {
+        require(1 <= widths.data()[tile] && widths.data()[tile] <= kCells,
+                "grow_subtrees: a width must be in 1 .. 256");
+        offset.push_back(n_cells);
+        n_cells += widths.data()[tile] * kLanes;
+    }
+    for (int64_t c = 0; c < columns; ++c)
+        require(n_bins.data()[c] <= widths.data()[c / kLanes], "grow_subtrees: more bins than cells");
+    const Forest forest{codes.data(),
+                        static_cast<int64_t>(codes.shape(1)),
+                        n_tiles,
+                        columns,
+                        n_cells,
+                        offset,
+                        widths.data(),
+                        scanned_columns(n_bins, use, category_row, category_use),
+                        {count_bits},
+                        fewest_rows,
+                        min_leaf,
+                        max_depth,
+                        n_rows,
+                        rows.data(),
+                        row_scratch.data(),
+                        cells.data(),
+                        ordered.data()};
+    const auto grow = [&](Grower& grower, int64_t s) {
+        const int64_t at = first.data()[s];
+        n_nodes.data()[s] =
+            grower.grow(begin.data()[s], end.data()[s], total.data()[s], depth.data()[s], stop_rows.data()[s],
+                        first.data()[s + 1] - at, nodes.data() + at * kEntries, gain.data() + at);
+    };
+    if (shared) {
+        Grower grower(forest, &pool);
+        for (int64_t s = 0; s < trees; ++s) grow(grower, s);
+    } else {
+        // Largest first: what is left for the end is small, and no thread waits long for another.
+        std::vector<int64_t> order(static_cast<size_t>(trees));
+        std::iota(order.begin(), order.end(), int64_t{0});
+        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+            return end.data()[a] - begin.data()[a] > end.data()[b] - begin.data()[b];
+        });
+        std::vector<Grower> growers(static_cast<size_t>(pool.size()), Grower(forest, nullptr));
+        pool.run(trees, work, [&](int64_t task, int worker) {
+            grow(growers[static_cast<size_t>(worker)], order[static_cast<size_t>(task)]);
+        });
+    }
+    for (int64_t s = 0; s < trees; ++s)
+        require(n_nodes.data()[s] >= 0, "grow_subtrees: too few places for the nodes");
+}
+
+}  // namespace gtgbm
