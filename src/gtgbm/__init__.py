@@ -1,26 +1,31 @@
-"""Gradient boosted trees that choose few features while they train."""
+"""Gradient boosted trees that choose few features while they train.
 
-from gtgbm import losses, metrics
-from gtgbm.boosting import Callback, HistoryEntry, Progress
-from gtgbm.estimators import (
-    AGBMClassifier,
-    AGBMRegressor,
-    GBFSClassifier,
-    GBFSRegressor,
-    GTGBMClassifier,
-    GTGBMRanker,
-    GTGBMRegressor,
-    MultitaskGTGBMClassifier,
-    MultitaskGTGBMRegressor,
-    TaskComparison,
-    compare_tasks,
-    load_model,
-    save_model,
-)
-from gtgbm.model_file import ModelFileError
-from gtgbm.tree import Tree
+Names are imported when they are first asked for, so that commands which train nothing start at once.
+"""
 
-__version__ = "0.1.0"
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gtgbm import losses, metrics
+    from gtgbm.boosting import Callback, HistoryEntry, Progress
+    from gtgbm.estimators import (
+        AGBMClassifier,
+        AGBMRegressor,
+        GBFSClassifier,
+        GBFSRegressor,
+        GTGBMClassifier,
+        GTGBMRanker,
+        GTGBMRegressor,
+        MultitaskGTGBMClassifier,
+        MultitaskGTGBMRegressor,
+        TaskComparison,
+        compare_tasks,
+        load_model,
+        save_model,
+    )
+    from gtgbm.model_file import ModelFileError
+    from gtgbm.tree import Tree
 
 __all__ = [
     "AGBMClassifier",
@@ -44,3 +49,28 @@ __all__ = [
     "metrics",
     "save_model",
 ]
+
+_HOME = {
+    "Callback": "boosting",
+    "HistoryEntry": "boosting",
+    "ModelFileError": "model_file",
+    "Progress": "boosting",
+    "Tree": "tree",
+}
+"""Packages that public names come from; all others come from the estimators."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("gtgbm")
+    if name in ("losses", "metrics"):
+        return import_module(f"gtgbm.{name}")
+    if name in __all__:
+        return getattr(import_module(f"gtgbm.{_HOME.get(name, 'estimators')}"), name)
+    raise AttributeError(f"module 'gtgbm' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, "__version__", *globals()})

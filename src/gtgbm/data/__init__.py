@@ -1,4 +1,7 @@
-"""Tables in, binned columns out."""
+"""Tables in, binned columns out.
+
+Input and dataframes, dense, sparse and categorical columns, tiles of codes, samples of rows.
+"""
 
 from gtgbm.data.categories import CategoryColumn, encode_categories, encode_categories_of_tasks
 from gtgbm.data.columns import Columns, DenseColumns

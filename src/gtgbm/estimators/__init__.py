@@ -1,4 +1,7 @@
-"""scikit-learn estimators."""
+"""The scikit-learn estimators, for one task and for several.
+
+Parameters, validation of tables and targets, fitted attributes, compact models, saving and loading.
+"""
 
 from gtgbm.estimators.classifiers import AGBMClassifier, GBFSClassifier, GTGBMClassifier
 from gtgbm.estimators.comparison import TaskComparison, compare_tasks
@@ -8,9 +11,9 @@ from gtgbm.estimators.multitask import MultitaskGTGBMClassifier, MultitaskGTGBMR
 from gtgbm.estimators.ranker import GTGBMRanker
 from gtgbm.estimators.regressors import AGBMRegressor, GBFSRegressor, GTGBMRegressor, numbers
 from gtgbm.estimators.rows import checked_qid
+from gtgbm.estimators.rows_of_tasks import task_rows
 from gtgbm.estimators.saving import save_model
 from gtgbm.estimators.tables import read_columns
-from gtgbm.estimators.task_rows import task_rows
 from gtgbm.estimators.threads import pool_for_rows
 
 __all__ = [

@@ -14,7 +14,7 @@ from gtgbm.estimators.documentation import TASK_ATTRIBUTES, documented
 from gtgbm.estimators.multitask_base import BaseMultitask
 from gtgbm.estimators.outcomes import decisions, probabilities
 from gtgbm.estimators.regressors import LOSSES, numbers
-from gtgbm.estimators.task_rows import TaskRows
+from gtgbm.estimators.rows_of_tasks import TaskRows
 from gtgbm.exact import F64
 from gtgbm.losses import LogLoss, Loss, Pointwise, SquaredError
 from gtgbm.metrics import TargetKind

@@ -18,8 +18,8 @@ from gtgbm.data import as_values, check_rows
 from gtgbm.estimators import parameters as check
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.rows import Rows, checked_weight, listed, pairs_of
+from gtgbm.estimators.rows_of_tasks import TaskRows, as_one_task, check_tasks, per_task, task_rows, with_task
 from gtgbm.estimators.tables import read_columns, read_eval_table, read_table
-from gtgbm.estimators.task_rows import TaskRows, as_one_task, check_tasks, per_task, task_rows, with_task
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss

@@ -1,4 +1,7 @@
-"""Losses: what models minimise, and what users can give as ``loss``."""
+"""Losses: what models minimise, and what users can give as ``loss``.
+
+Residuals and curvatures, the best constant to start from, rules for leaf values, queries of rankings.
+"""
 
 from gtgbm.losses.base import Derivatives, LeafRule, Loss, QuantileLeaf, Targets
 from gtgbm.losses.checking import check_loss

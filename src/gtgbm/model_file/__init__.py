@@ -1,4 +1,7 @@
-"""Model files: readable JSON, exact floats, checked in full when read."""
+"""Model files: readable JSON, exact floats.
+
+The layout of a file, its bytes, and its parameters; a file is checked in full when it is read.
+"""
 
 from gtgbm.model_file.layout import (
     FORMAT_VERSION,

@@ -1,4 +1,7 @@
-"""A report of a fitted model as one HTML file (``pip install "gtgbm[report]"``)."""
+"""A report of a fitted model as one HTML file.
+
+It needs jinja2 and matplotlib (``pip install "gtgbm[report]"``), imported when a report is written.
+"""
 
 from gtgbm.report.writing import write_report
 
