@@ -3,6 +3,6 @@
 One module for each command, and the reading and writing of tables in files.
 """
 
-from gtgbm.cli.app import app
+from gtgbm.cli.commands import app
 
 __all__ = ["app"]
