@@ -102,9 +102,9 @@ def _demo(n_train: int, n_test: int, n_columns: int) -> Data:
 @contextmanager
 def changed(variant: Variant) -> Iterator[None]:
     """Let the package run with a variant's settings and constants."""
-    original = group_tests.GroupTestSettings
+    original = dealing.GroupTestSettings
 
-    def settings(*arguments: Any) -> group_tests.GroupTestSettings:
+    def settings(*arguments: Any) -> dealing.GroupTestSettings:
         return original(*arguments, **variant.settings)
 
     patches = [patch.object(module, name, value) for (module, name), value in variant.constants.items()]

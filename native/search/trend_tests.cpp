@@ -8,13 +8,12 @@ namespace gtgbm {
 
 namespace {
 
-constexpr int kLevels = 16;
 // 8^2 * 32768 * 256 is 2^29: products of so many rows may be summed in 32 bits, which vectorises.
 constexpr int64_t kBlock = 256;
 
 GTGBM_WIDE_VECTORS
 void sum_products(const uint8_t* packed, const int16_t* weight, int64_t n_bytes, int64_t* sums) {
-    constexpr int16_t kMiddle = kLevels / 2;
+    constexpr int16_t kMiddle = kTrendLevels / 2;
     const int16_t* later = weight + n_bytes;
     int64_t straight = 0, bent = 0;
     for (int64_t from = 0; from < n_bytes; from += kBlock) {
@@ -45,13 +44,13 @@ void pack_codes(Pool& pool, Array<const uint8_t, 2> codes, Array<uint8_t, 2> pac
     const int64_t half = (m + 1) / 2;
     require(packed.shape(0) == codes.shape(0) && static_cast<int64_t>(packed.shape(1)) == half,
             "pack_codes: packed must have half as many columns as codes, rounded up");
-    require(counts.shape(0) == codes.shape(0) && counts.shape(1) == kLevels,
+    require(counts.shape(0) == codes.shape(0) && counts.shape(1) == kTrendLevels,
             "pack_codes: counts must have shape (features, 16)");
     constexpr int64_t kFeatures = 16;
     pool.run((d + kFeatures - 1) / kFeatures, d * m, [&](int64_t task, int) {
         for (int64_t j = task * kFeatures; j < std::min(d, (task + 1) * kFeatures); ++j) {
             // Two sets of counts: an addition waits for the one before it to the same place.
-            int32_t low_counts[kLevels] = {}, high_counts[kLevels] = {};
+            int32_t low_counts[kTrendLevels] = {}, high_counts[kTrendLevels] = {};
             const uint8_t* code = codes.data() + j * m;
             uint8_t* out = packed.data() + j * half;
             for (int64_t i = 0; i < half; ++i) {
@@ -61,8 +60,8 @@ void pack_codes(Pool& pool, Array<const uint8_t, 2> codes, Array<uint8_t, 2> pac
                 ++high_counts[high];
             }
             high_counts[0] -= static_cast<int32_t>(2 * half - m);
-            for (int64_t c = 0; c < kLevels; ++c)
-                counts.data()[j * kLevels + c] = low_counts[c] + high_counts[c];
+            for (int64_t c = 0; c < kTrendLevels; ++c)
+                counts.data()[j * kTrendLevels + c] = low_counts[c] + high_counts[c];
         }
     });
 }

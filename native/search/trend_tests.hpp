@@ -6,6 +6,8 @@
 
 namespace gtgbm {
 
+constexpr int kTrendLevels = 16;  // codes of a column: four bits
+
 // Packs codes below 16 two to a byte: byte i of a feature holds the codes of row i and, above it, of row
 // i + half, where half is the number of bytes; a row too few counts as code 0. codes (d, m), packed (d,
 // half), counts (d, 16): how often each code occurs.

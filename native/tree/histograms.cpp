@@ -43,24 +43,6 @@ int64_t total_rows(const Array<const int64_t, 1>& begin, const Array<const int64
 
 }  // namespace
 
-ScannedColumns scanned_columns(const Array<const int32_t, 1>& n_bins, const Array<const uint8_t, 1>& use,
-                               const Array<const int32_t, 1>& category_row,
-                               const Array<const uint8_t, 2>& category_use) {
-    const size_t columns = n_bins.shape(0);
-    require(use.shape(0) == columns && category_row.shape(0) == columns,
-            "columns: n_bins, use and category_row must have the same length");
-    require(category_use.shape(1) == kCells, "columns: category_use must have 256 codes per row");
-    for (size_t c = 0; c < columns; ++c) {
-        require(n_bins.data()[c] <= kMissingCell, "columns: at most 255 bins");
-        require(use.data()[c] <= (kUseMask | kRising | kFalling), "columns: use must be 0 .. 15");
-        require((use.data()[c] & kUseMask) != kCategorical ||
-                    (0 <= category_row.data()[c] &&
-                     category_row.data()[c] < static_cast<int64_t>(category_use.shape(0))),
-                "columns: category_row out of range");
-    }
-    return {n_bins.data(), use.data(), category_row.data(), category_use.data()};
-}
-
 void build_histograms(Pool& pool, Array<const uint8_t, 3> codes, Array<const int32_t, 1> rows,
                       Array<const int64_t, 1> cells, Array<const int64_t, 1> begin,
                       Array<const int64_t, 1> end, Array<const int64_t, 1> slot, int64_t first_tile,
@@ -144,13 +126,10 @@ void subtract_histograms(Pool& pool, Array<const int64_t, 2> parents, Array<cons
     });
 }
 
-void scan_histograms(Pool& pool, Array<const int64_t, 4> hist, Array<const int32_t, 1> n_bins,
-                     Array<const uint8_t, 1> use, Array<const int32_t, 1> category_row,
-                     Array<const uint8_t, 2> category_use, Array<const int64_t, 1> slot,
-                     Array<const int64_t, 1> total, int count_bits, int64_t min_leaf, Array<double, 2> gain,
-                     Array<int32_t, 3> where) {
-    const int64_t nodes = static_cast<int64_t>(slot.shape(0)),
-                  columns = static_cast<int64_t>(n_bins.shape(0));
+void scan_histograms(Pool& pool, const TileColumns& tile_columns, Array<const int64_t, 4> hist,
+                     Array<const int64_t, 1> slot, Array<const int64_t, 1> total, int count_bits,
+                     int64_t min_leaf, Array<double, 2> gain, Array<int32_t, 3> where) {
+    const int64_t nodes = static_cast<int64_t>(slot.shape(0)), columns = tile_columns.size();
     const int64_t slot_size = static_cast<int64_t>(hist.shape(1)) * kTile;
     require(static_cast<int64_t>(hist.shape(1)) * kLanes >= columns && hist.shape(2) == kLanes &&
                 hist.shape(3) == kCells,
@@ -159,7 +138,7 @@ void scan_histograms(Pool& pool, Array<const int64_t, 4> hist, Array<const int32
                 where.shape(0) == slot.shape(0) && where.shape(1) == 2 && where.shape(2) == 3,
             "scan_histograms: outputs must have shapes (nodes, 2) and (nodes, 2, 3)");
     require_below(slot, static_cast<int64_t>(hist.shape(0)), "scan_histograms: slot out of range");
-    const ScannedColumns scanned = scanned_columns(n_bins, use, category_row, category_use);
+    const ScannedColumns scanned = tile_columns.scanned();
     const CellFormat format{count_bits};
     const int64_t blocks = (columns + kLanes - 1) / kLanes;
     std::vector<NodeSplits> found(static_cast<size_t>(nodes * blocks));

@@ -2,7 +2,7 @@
 
 #include "support/arrays.hpp"
 #include "support/pool.hpp"
-#include "tree/scan.hpp"
+#include "tree/tile_set.hpp"
 
 namespace gtgbm {
 
@@ -21,19 +21,14 @@ void subtract_histograms(Pool& pool, Array<const int64_t, 2> parents, Array<cons
                          Array<const int64_t, 1> sibling, Array<const int64_t, 1> slot, int64_t n_cells,
                          Array<int64_t, 2> hist);
 
-// Checks the description of a tile set's columns (see scan.hpp).
-ScannedColumns scanned_columns(const Array<const int32_t, 1>& n_bins, const Array<const uint8_t, 1>& use,
-                               const Array<const int32_t, 1>& category_row,
-                               const Array<const uint8_t, 2>& category_use);
-
 // Best split of every node, over owned features and over new ones. gain (nodes, 2): owned, new, in squared
 // fixed-point units (-inf: none). where (nodes, 2, 3): column, bin, and the side of missing values
 // (MissingSide). Numbers go left up to the bin; a category goes right, all others left.
-void scan_histograms(Pool& pool, Array<const int64_t, 4> hist, Array<const int32_t, 1> n_bins,
-                     Array<const uint8_t, 1> use, Array<const int32_t, 1> category_row,
-                     Array<const uint8_t, 2> category_use, Array<const int64_t, 1> slot,
-                     Array<const int64_t, 1> total, int count_bits, int64_t min_leaf, Array<double, 2> gain,
-                     Array<int32_t, 3> where);
+void scan_histograms(Pool& pool, const TileColumns& columns,
+                     Array<const int64_t, 4> hist,  // in  (slots, tiles, 8, 256)
+                     Array<const int64_t, 1> slot, Array<const int64_t, 1> total,  // in  (nodes,)
+                     int count_bits, int64_t min_leaf,                             // in
+                     Array<double, 2> gain, Array<int32_t, 3> where);              // out
 
 // Best split of single columns at single nodes: pair k asks for column[k] over rows[begin[k] .. end[k]).
 // hist receives the pair's histogram, so that many machines can add theirs before scan_pair_histograms.

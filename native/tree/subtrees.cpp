@@ -14,7 +14,6 @@
 namespace gtgbm {
 namespace {
 
-enum Entry { kColumn, kBin, kSide, kLeft, kBegin, kEnd, kTotal, kDepth, kEntries };
 // Subtracting a tile's histogram costs about as much as adding this many rows to it.
 constexpr int64_t kRowsOfSubtraction = 200;
 constexpr int64_t kHistogramPart = 8192;  // fewer rows are not worth a histogram of their own
@@ -71,17 +70,17 @@ class Grower {
         return forest_.format.count(total) >= fewest_rows_ && depth < forest_.max_depth;
     }
 
-    int64_t* entry(int64_t node) { return nodes_ + node * kEntries; }
+    int64_t* entry(int64_t node) { return nodes_ + node * kSubtreeFields; }
 
     void add_leaf(int64_t begin, int64_t end, int64_t total, int64_t depth) {
-        const int64_t leaf[kEntries] = {-1, -1, kMissingUnseen, -1, begin, end, total, depth};
-        std::copy_n(leaf, static_cast<int>(kEntries), entry(count_));
+        const int64_t leaf[kSubtreeFields] = {-1, -1, kMissingUnseen, -1, begin, end, total, depth};
+        std::copy_n(leaf, static_cast<int>(kSubtreeFields), entry(count_));
         gain_[count_++] = 0.0;
     }
 
     bool split(const Pending& at, int64_t room) {
-        const int64_t begin = entry(at.node)[kBegin], end = entry(at.node)[kEnd],
-                      total = entry(at.node)[kTotal];
+        const int64_t begin = entry(at.node)[kNodeBegin], end = entry(at.node)[kNodeEnd],
+                      total = entry(at.node)[kNodeTotal];
         const Found found = best_split_of(buffers_[at.hist].data(), total);
         if (!(found.gain > 0.0)) {
             free_.push_back(at.hist);
@@ -95,41 +94,41 @@ class Grower {
         const int64_t left = partition(code, rule, begin, end - begin);
         if (left == 0 || left == end - begin) throw std::logic_error("grow_subtrees: rows went astray");
         int64_t* node = entry(at.node);
-        node[kColumn] = found.column;
-        node[kBin] = found.bin;
-        node[kSide] = found.missing_side;
-        node[kLeft] = count_;
+        node[kNodeColumn] = found.column;
+        node[kNodeBin] = found.bin;
+        node[kNodeSide] = found.missing_side;
+        node[kNodeLeft] = count_;
         gain_[at.node] = found.gain;
         add_leaf(begin, begin + left, found.left, at.depth + 1);
         add_leaf(begin + left, end, total - found.left, at.depth + 1);
-        descend(node[kLeft], at);
+        descend(node[kNodeLeft], at);
         return true;
     }
 
     // Gives the children that may split their histograms. `at` is their parent.
     void descend(int64_t left, const Pending& at) {
-        const auto size = [&](int64_t node) { return entry(node)[kEnd] - entry(node)[kBegin]; };
+        const auto size = [&](int64_t node) { return entry(node)[kNodeEnd] - entry(node)[kNodeBegin]; };
         const int64_t large = size(left) >= size(left + 1) ? left : left + 1, small = 2 * left + 1 - large;
-        const bool large_splits = may_split(entry(large)[kTotal], at.depth + 1);
-        const bool small_splits = may_split(entry(small)[kTotal], at.depth + 1);
+        const bool large_splits = may_split(entry(large)[kNodeTotal], at.depth + 1);
+        const bool small_splits = may_split(entry(small)[kNodeTotal], at.depth + 1);
         if (!large_splits && !small_splits) {
             free_.push_back(at.hist);
             return;
         }
         if (!large_splits) {
             // Weights may be unlike sizes.
-            build(entry(small)[kBegin], entry(small)[kEnd], at.hist);
+            build(entry(small)[kNodeBegin], entry(small)[kNodeEnd], at.hist);
             pending_.push_back({small, at.depth + 1, at.hist});
             return;
         }
         const bool subtracts = small_splits || size(large) > size(small) + kRowsOfSubtraction;
         if (!subtracts) {
-            build(entry(large)[kBegin], entry(large)[kEnd], at.hist);
+            build(entry(large)[kNodeBegin], entry(large)[kNodeEnd], at.hist);
             pending_.push_back({large, at.depth + 1, at.hist});
             return;
         }
         const size_t other = take_buffer();
-        build(entry(small)[kBegin], entry(small)[kEnd], other);
+        build(entry(small)[kNodeBegin], entry(small)[kNodeEnd], other);
         int64_t* whole = buffers_[at.hist].data();
         const int64_t* part = buffers_[other].data();
         for (int64_t i = 0; i < forest_.n_cells; ++i) whole[i] -= part[i];
@@ -215,20 +214,16 @@ class Grower {
 
 }  // namespace
 
-void grow_subtrees(Pool& pool, Array<const uint8_t, 3> codes, Array<const int64_t, 1> widths,
-                   Array<const int32_t, 1> n_bins, Array<const uint8_t, 1> use,
-                   Array<const int32_t, 1> category_row, Array<const uint8_t, 2> category_use,
-                   Array<const int64_t, 1> begin, Array<const int64_t, 1> end, Array<const int64_t, 1> total,
-                   Array<const int64_t, 1> depth, Array<const int64_t, 1> stop_rows, int count_bits,
-                   int64_t fewest_rows, int64_t min_leaf, int64_t max_depth, Array<int32_t, 1> rows,
-                   Array<const int64_t, 1> cells, Array<int32_t, 2> row_scratch, Array<int64_t, 1> ordered,
-                   Array<const int64_t, 1> first, Array<int64_t, 2> nodes, Array<double, 1> gain,
-                   Array<int64_t, 1> n_nodes, bool shared) {
+void grow_subtrees(Pool& pool, const TileSet& tiles, Array<const int64_t, 1> begin,
+                   Array<const int64_t, 1> end, Array<const int64_t, 1> total, Array<const int64_t, 1> depth,
+                   Array<const int64_t, 1> stop_rows, int count_bits, int64_t fewest_rows, int64_t min_leaf,
+                   int64_t max_depth, Array<int32_t, 1> rows, Array<const int64_t, 1> cells,
+                   Array<int32_t, 2> row_scratch, Array<int64_t, 1> ordered, Array<const int64_t, 1> first,
+                   Array<int64_t, 2> nodes, Array<double, 1> gain, Array<int64_t, 1> n_nodes, bool shared) {
+    const auto& codes = tiles.codes;
     const int64_t trees = static_cast<int64_t>(begin.shape(0)), n_rows = static_cast<int64_t>(rows.shape(0));
-    const int64_t n_tiles = static_cast<int64_t>(codes.shape(0)),
-                  columns = static_cast<int64_t>(n_bins.shape(0));
-    require(codes.shape(2) == kLanes && columns <= n_tiles * kLanes && rows.shape(0) <= codes.shape(1),
-            "grow_subtrees: codes must have shape (tiles, rows, 8)");
+    const int64_t n_tiles = static_cast<int64_t>(codes.shape(0)), columns = tiles.columns.size();
+    require(rows.shape(0) <= codes.shape(1), "grow_subtrees: more rows than codes");
     require(cells.shape(0) == codes.shape(1) && ordered.shape(0) == rows.shape(0) &&
                 row_scratch.shape(0) == 2 && row_scratch.shape(1) == rows.shape(0),
             "grow_subtrees: a cell per row of the table, scratch as long as rows");
@@ -236,7 +231,7 @@ void grow_subtrees(Pool& pool, Array<const uint8_t, 3> codes, Array<const int64_
                 depth.shape(0) == begin.shape(0) && stop_rows.shape(0) == begin.shape(0) &&
                 n_nodes.shape(0) == begin.shape(0) && first.shape(0) == begin.shape(0) + 1,
             "grow_subtrees: one entry per subtree");
-    require(nodes.shape(1) == kEntries && gain.shape(0) == nodes.shape(0),
+    require(nodes.shape(1) == kSubtreeFields && gain.shape(0) == nodes.shape(0),
             "grow_subtrees: nodes must have shape (places, 8)");
     require(min_leaf >= 1 && fewest_rows >= 2, "grow_subtrees: a split needs two rows");
     int64_t work = 0;
@@ -248,25 +243,20 @@ void grow_subtrees(Pool& pool, Array<const uint8_t, 3> codes, Array<const int64_
                 "grow_subtrees: places outside the nodes");
         work += (end.data()[s] - begin.data()[s]) * columns;
     }
-    require(static_cast<int64_t>(widths.shape(0)) == n_tiles, "grow_subtrees: one width per tile");
     std::vector<int64_t> offset;
     int64_t n_cells = 0;
     for (int64_t tile = 0; tile < n_tiles; ++tile) {
-        require(1 <= widths.data()[tile] && widths.data()[tile] <= kCells,
-                "grow_subtrees: a width must be in 1 .. 256");
         offset.push_back(n_cells);
-        n_cells += widths.data()[tile] * kLanes;
+        n_cells += tiles.widths.data()[tile] * kLanes;
     }
-    for (int64_t c = 0; c < columns; ++c)
-        require(n_bins.data()[c] <= widths.data()[c / kLanes], "grow_subtrees: more bins than cells");
     const Forest forest{codes.data(),
                         static_cast<int64_t>(codes.shape(1)),
                         n_tiles,
                         columns,
                         n_cells,
                         offset,
-                        widths.data(),
-                        scanned_columns(n_bins, use, category_row, category_use),
+                        tiles.widths.data(),
+                        tiles.columns.scanned(),
                         {count_bits},
                         fewest_rows,
                         min_leaf,
@@ -280,7 +270,7 @@ void grow_subtrees(Pool& pool, Array<const uint8_t, 3> codes, Array<const int64_
         const int64_t at = first.data()[s];
         n_nodes.data()[s] =
             grower.grow(begin.data()[s], end.data()[s], total.data()[s], depth.data()[s], stop_rows.data()[s],
-                        first.data()[s + 1] - at, nodes.data() + at * kEntries, gain.data() + at);
+                        first.data()[s + 1] - at, nodes.data() + at * kSubtreeFields, gain.data() + at);
     };
     if (shared) {
         Grower grower(forest, &pool);

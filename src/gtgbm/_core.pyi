@@ -2,13 +2,33 @@
 
 from gtgbm.exact import F64, I8, I16, I32, I64, U8, U16, Table
 
+LANES: int
+CELLS: int
+SKIPPED: int
+NEW: int
+OWNED: int
+CATEGORICAL: int
+RISING: int
+FALLING: int
+MISSING_RIGHT: int
+MISSING_LEFT: int
+MISSING_UNSEEN: int
+TREND_LEVELS: int
+SUBTREE_FIELDS: tuple[str, ...]
+
 class Pool:
-    def __init__(self, n_threads: int, /) -> None: ...
+    def __init__(self, n_threads: int) -> None: ...
     @property
     def size(self) -> int: ...
 
 class GroupShape:
-    def __init__(self, begin: I64, end: I64, first_child: I64, n_children: I64, tile: I64, /) -> None: ...
+    def __init__(self, begin: I64, end: I64, first_child: I64, n_children: I64, tile: I64) -> None: ...
+
+class TileColumns:
+    def __init__(self, n_bins: I32, use: U8, category_row: I32, category_use: U8) -> None: ...
+
+class TileSet:
+    def __init__(self, codes: U8, widths: I64, columns: TileColumns) -> None: ...
 
 class Forest:
     ROWS_PER_TASK: int
@@ -24,33 +44,61 @@ class Forest:
         missing_left: U8,
         left: I32,
         value: F64,
-        /,
     ) -> None: ...
-    def predict(self, pool: Pool, table: Table, columns: I64, out: F64, /) -> None: ...
+    def predict(self, pool: Pool, table: Table, columns: I64, out: F64) -> None: ...
 
-def gather(pool: Pool, table: Table, rows: I64, columns: I64, out: F64, /) -> None: ...
+def gather(pool: Pool, table: Table, rows: I64, columns: I64, out: F64) -> None: ...
 def find_thresholds(
-    pool: Pool, values: F64, max_bins: int, thresholds: F64, n_thresholds: I32, /
+    pool: Pool,
+    values: F64,
+    max_bins: int,
+    thresholds: F64,
+    n_thresholds: I32,
 ) -> None: ...
 def encode(
-    pool: Pool, table: Table, columns: I64, thresholds: F64, n_thresholds: I32, out: U8, /
+    pool: Pool,
+    table: Table,
+    columns: I64,
+    thresholds: F64,
+    n_thresholds: I32,
+    out: U8,
 ) -> None: ...
-def rank_codes(pool: Pool, table: Table, rows: I64, columns: I64, levels: int, out: U8, /) -> None: ...
-def minmax_values(pool: Pool, table: Table, rows: I64, columns: I64, out: U16, /) -> None: ...
-def logistic_residuals(pool: Pool, scores: F64, y: F64, residuals: F64, curvatures: F64, /) -> float: ...
-def exponentials(pool: Pool, values: F64, out: F64, /) -> None: ...
-def fixed_point_sum(pool: Pool, values: F64, weights: I64, scale: float, /) -> int: ...
-def min_max(pool: Pool, values: F64, /) -> tuple[float, float]: ...
+def rank_codes(pool: Pool, table: Table, rows: I64, columns: I64, levels: int, out: U8) -> None: ...
+def minmax_values(pool: Pool, table: Table, rows: I64, columns: I64, out: U16) -> None: ...
+def logistic_residuals(pool: Pool, scores: F64, y: F64, residuals: F64, curvatures: F64) -> float: ...
+def exponentials(pool: Pool, values: F64, out: F64) -> None: ...
+def fixed_point_sum(pool: Pool, values: F64, weights: I64, scale: float) -> int: ...
+def min_max(pool: Pool, values: F64) -> tuple[float, float]: ...
 def pack_cells(
-    pool: Pool, residuals: F64, weights: I64, centre: float, scale: float, count_bits: int, cells: I64, /
+    pool: Pool,
+    residuals: F64,
+    weights: I64,
+    centre: float,
+    scale: float,
+    count_bits: int,
+    cells: I64,
 ) -> tuple[int, int, int]: ...
 def leaf_sums(
-    pool: Pool, rows: I32, begin: I64, end: I64, values: F64, weights: I64, scale: float, out: I64, /
+    pool: Pool,
+    rows: I32,
+    begin: I64,
+    end: I64,
+    values: F64,
+    weights: I64,
+    scale: float,
+    out: I64,
 ) -> None: ...
 def leaf_quantiles(
-    pool: Pool, rows: I32, begin: I64, end: I64, values: F64, weights: I64, share: float, out: F64, /
+    pool: Pool,
+    rows: I32,
+    begin: I64,
+    end: I64,
+    values: F64,
+    weights: I64,
+    share: float,
+    out: F64,
 ) -> None: ...
-def rank_rows(pool: Pool, rows: I64, begin: I64, scores: F64, out: I64, /) -> None: ...
+def rank_rows(pool: Pool, rows: I64, begin: I64, scores: F64, out: I64) -> None: ...
 def rank_residuals(
     pool: Pool,
     rows: I64,
@@ -65,9 +113,8 @@ def rank_residuals(
     residuals: F64,
     curvatures: F64,
     losses: F64,
-    /,
 ) -> None: ...
-def add_to_leaves(pool: Pool, rows: I32, begin: I64, end: I64, step: F64, scores: F64, /) -> None: ...
+def add_to_leaves(pool: Pool, rows: I32, begin: I64, end: I64, step: F64, scores: F64) -> None: ...
 def build_histograms(
     pool: Pool,
     codes: U8,
@@ -80,25 +127,26 @@ def build_histograms(
     last_tile: int,
     ordered: I64,
     hist: I64,
-    /,
 ) -> None: ...
 def subtract_histograms(
-    pool: Pool, parents: I64, parent: I64, sibling: I64, slot: I64, n_cells: int, hist: I64, /
+    pool: Pool,
+    parents: I64,
+    parent: I64,
+    sibling: I64,
+    slot: I64,
+    n_cells: int,
+    hist: I64,
 ) -> None: ...
 def scan_histograms(
     pool: Pool,
+    columns: TileColumns,
     hist: I64,
-    n_bins: I32,
-    use: U8,
-    category_row: I32,
-    category_use: U8,
     slot: I64,
     total: I64,
     count_bits: int,
     min_leaf: int,
     gain: F64,
     where: I32,
-    /,
 ) -> None: ...
 def build_pair_histograms(
     pool: Pool,
@@ -109,7 +157,6 @@ def build_pair_histograms(
     begin: I64,
     end: I64,
     hist: I64,
-    /,
 ) -> None: ...
 def scan_pair_histograms(
     pool: Pool,
@@ -122,7 +169,6 @@ def scan_pair_histograms(
     gain: F64,
     bin: I32,
     missing_side: I32,
-    /,
 ) -> None: ...
 def partition_rows(
     pool: Pool,
@@ -136,10 +182,15 @@ def partition_rows(
     rows: I32,
     scratch: I32,
     n_left: I64,
-    /,
 ) -> None: ...
 def node_sums(
-    pool: Pool, rows: I32, cells: I64, begin: I64, end: I64, count_bits: int, out: I64, /
+    pool: Pool,
+    rows: I32,
+    cells: I64,
+    begin: I64,
+    end: I64,
+    count_bits: int,
+    out: I64,
 ) -> None: ...
 def sampled_rows(
     rows: I32,
@@ -151,16 +202,10 @@ def sampled_rows(
     out_cells: I64,
     first: I64,
     total: I64,
-    /,
 ) -> None: ...
 def grow_subtrees(
     pool: Pool,
-    codes: U8,
-    widths: I64,
-    n_bins: I32,
-    use: U8,
-    category_row: I32,
-    category_use: U8,
+    tiles: TileSet,
     begin: I64,
     end: I64,
     total: I64,
@@ -179,7 +224,6 @@ def grow_subtrees(
     gain: F64,
     n_nodes: I64,
     shared: bool,
-    /,
 ) -> None: ...
 def find_sparse_thresholds(
     pool: Pool,
@@ -191,7 +235,6 @@ def find_sparse_thresholds(
     max_bins: int,
     thresholds: F64,
     n_thresholds: I32,
-    /,
 ) -> None: ...
 def encode_sparse(
     pool: Pool,
@@ -202,7 +245,6 @@ def encode_sparse(
     thresholds: F64,
     n_thresholds: I32,
     out: U8,
-    /,
 ) -> None: ...
 def code_entries(
     pool: Pool,
@@ -213,7 +255,6 @@ def code_entries(
     n_thresholds: I32,
     codes: U8,
     zero_code: U8,
-    /,
 ) -> None: ...
 def search_sparse(
     pool: Pool,
@@ -233,11 +274,10 @@ def search_sparse(
     min_leaf: int,
     gain: F64,
     where: I32,
-    /,
 ) -> None: ...
-def build_group_codes8(
+def build_group_codes(
     pool: Pool,
-    values: U8,
+    values: U8 | U16,
     top: int,
     members: I64,
     sign: I8,
@@ -245,21 +285,8 @@ def build_group_codes8(
     n_codes: int,
     exact: bool,
     tiles: U8,
-    /,
 ) -> None: ...
-def build_group_codes16(
-    pool: Pool,
-    values: U16,
-    top: int,
-    members: I64,
-    sign: I8,
-    shape: GroupShape,
-    n_codes: int,
-    exact: bool,
-    tiles: U8,
-    /,
-) -> None: ...
-def sorted_codes(pool: Pool, values: U16, n_codes: int, out: U8, /) -> None: ...
+def sorted_codes(pool: Pool, values: U16, n_codes: int, out: U8) -> None: ...
 def search_groups(
     pool: Pool,
     tiles: U8,
@@ -275,8 +302,7 @@ def search_groups(
     min_leaf: int,
     feature: I64,
     gain: F64,
-    /,
 ) -> None: ...
-def correlate(pool: Pool, codes: U8, weight: I16, out: I64, /) -> None: ...
-def pack_codes(pool: Pool, codes: U8, packed: U8, counts: I32, /) -> None: ...
-def trend_sums(pool: Pool, packed: U8, weight: I16, out: I64, /) -> None: ...
+def correlate(pool: Pool, codes: U8, weight: I16, out: I64) -> None: ...
+def pack_codes(pool: Pool, codes: U8, packed: U8, counts: I32) -> None: ...
+def trend_sums(pool: Pool, packed: U8, weight: I16, out: I64) -> None: ...

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
-from gtgbm import GTGBMRanker, _core
+from gtgbm import GTGBMRanker
+from gtgbm.exact import FitContext
 from gtgbm.exact.arrays import F64, I64
 from gtgbm.exact.weights import RowWeights
 from gtgbm.losses.base import Derivatives, Targets
@@ -23,7 +24,7 @@ from gtgbm.metrics import metric_of
 from tests.estimators.test_determinism import bytes_of
 from tests.strategies import seeds
 
-POOL = _core.Pool(1)
+CONTEXT = FitContext.serial()
 kinds = st.booleans()
 searches = pytest.mark.parametrize("search", ["exhaustive", "group-testing"])
 losses = pytest.mark.parametrize("loss", ["lambdarank", "pairwise"])
@@ -31,7 +32,7 @@ losses = pytest.mark.parametrize("loss", ["lambdarank", "pairwise"])
 
 def derivatives(y: F64, qid: NDArray[Any], score: F64, by_ndcg: bool, truncation: int = 30) -> Derivatives:
     targets = Targets(y, RowWeights.equal(y.shape[0]), Queries.of(qid))
-    return RankingLoss(by_ndcg, truncation).derivatives(score[None].copy(), targets, POOL)
+    return RankingLoss(by_ndcg, truncation).derivatives(score[None].copy(), targets, CONTEXT)
 
 
 def documents(seed: int, n: int = 40) -> tuple[F64, I64, F64]:

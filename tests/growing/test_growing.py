@@ -1,4 +1,4 @@
-"""How a tree is grown: subtrees natively or level by level, nodes that are due, trees that rest."""
+"""How a tree is grown: subtrees natively or level by level, nodes due for a search, back-off."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from gtgbm import AGBMClassifier, GTGBMClassifier, Tree
-from gtgbm.boosting import training
+from gtgbm.exact import FitContext
 from gtgbm.exact.arrays import F64
-from gtgbm.exact.communicator import LocalReducer
-from gtgbm.growing.grower import Rest
+from gtgbm.exact.communicator import LocalCommunicator
+from gtgbm.growing.backoff import SearchBackoff
+from gtgbm.selection import shortlist
 
 
-class ManyMachines(LocalReducer):
+class ManyMachines(LocalCommunicator):
     """One machine that believes there are others: every histogram passes through it."""
 
     is_local = False
@@ -57,29 +58,29 @@ def test_many_machines_grow_the_same_trees(monkeypatch: pytest.MonkeyPatch, mode
     model.set_params(n_estimators=8)
     alone = [nodes_of(tree) for tree in model.fit(X, y).trees_]
     history = model.selection_history_
-    monkeypatch.setattr(training, "LocalReducer", ManyMachines)
+    monkeypatch.setattr(shortlist, "FitContext", lambda pool: FitContext(pool, ManyMachines()))
     together = [nodes_of(tree) for tree in model.fit(X, y).trees_]
     assert model.n_selected_features_ >= 3
     assert history == model.selection_history_
     assert alone == together
 
 
-def test_rest_grows_while_nothing_is_found() -> None:
-    rest = Rest(3)
+def test_backoff_grows_while_nothing_is_found() -> None:
+    backoff = SearchBackoff(3)
     owned = [0, *[2] * 14, 3, 3]
-    looks = [rest.start_tree(n) for n in owned]
-    assert looks == [
+    searches = [backoff.start_tree(n) for n in owned]
+    assert searches == [
         *(True, True, False, True, False, False, True, False, False, False, True, False, False, False),
         *(True, True, False),
     ]
 
 
-def test_no_rest() -> None:
-    rest = Rest(0)
-    assert all(rest.start_tree(5) for _ in range(10))
+def test_no_backoff() -> None:
+    backoff = SearchBackoff(0)
+    assert all(backoff.start_tree(5) for _ in range(10))
 
 
-def test_a_resting_tree_buys_nothing() -> None:
+def test_a_tree_without_a_search_buys_nothing() -> None:
     X, y = table(3000)
     model = GTGBMClassifier(penalty=0.2, n_estimators=12, search="exhaustive").fit(X, y)
     assert model.n_selected_features_ <= 1

@@ -28,7 +28,7 @@ from gtgbm.exact.arrays import (
     Bool,
     Table,
 )
-from gtgbm.search.group_tests import GroupTree
+from gtgbm.search.dealing import GroupTree
 
 MISSING = CELLS - 1
 RIGHT, LEFT, UNSEEN = 0, 1, 2

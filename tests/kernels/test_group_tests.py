@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gtgbm import _core
 from gtgbm.exact.arrays import F64, I8, I64, LANES, U8, U16
-from gtgbm.search.group_tests import GroupTree, divide
+from gtgbm.search.dealing import GroupTree, divide
 from tests.kernels import reference
 from tests.strategies import Nodes, assert_refused, nodes_of, pools, seeds
 
@@ -57,12 +57,12 @@ def feature_values(rng: np.random.Generator, d: int, m: int, top: int, dtype: ty
 def build_codes8(pool: _core.Pool, values: U8, g: Groups, n_codes: int, exact: bool) -> U8:
     tiles = g.unused_tiles(values.shape[1])
     shape = g.tree.native()
-    _core.build_group_codes8(pool, values, 64, g.members, g.sign, shape, n_codes, exact, tiles)
+    _core.build_group_codes(pool, values, 64, g.members, g.sign, shape, n_codes, exact, tiles)
     return tiles
 
 
 @given(pools, groups(), test_rows, n_codes_drawn, st.booleans(), seeds)
-def test_build_group_codes8(
+def test_group_codes_of_bytes(
     pool: _core.Pool, drawn: tuple[int, Groups], m: int, n_codes: int, exact: bool, seed: int
 ) -> None:
     d, g = drawn
@@ -74,7 +74,7 @@ def test_build_group_codes8(
 
 
 @given(pools, groups(), test_rows, n_codes_drawn, st.booleans(), seeds)
-def test_build_group_codes16(
+def test_group_codes_of_wide_values(
     pool: _core.Pool, drawn: tuple[int, Groups], m: int, n_codes: int, exact: bool, seed: int
 ) -> None:
     d, g = drawn
@@ -82,7 +82,7 @@ def test_build_group_codes16(
     tiles = g.unused_tiles(m)
     expected = reference.build_group_codes(values, 65535, g.members, g.sign, g.tree, n_codes, exact, tiles)
     shape = g.tree.native()
-    _core.build_group_codes16(pool, values, 65535, g.members, g.sign, shape, n_codes, exact, tiles)
+    _core.build_group_codes(pool, values, 65535, g.members, g.sign, shape, n_codes, exact, tiles)
     np.testing.assert_array_equal(tiles, expected)
 
 
@@ -205,7 +205,7 @@ def test_threads_have_scratch_space_of_their_own(size: int, exact: bool) -> None
     results = []
     for pool in (_core.Pool(1), *[_core.Pool(size)] * 3):
         tiles, codes = g.unused_tiles(m), np.empty((d, m), dtype=np.uint8)
-        _core.build_group_codes16(pool, values, 65535, g.members, g.sign, g.tree.native(), 64, exact, tiles)
+        _core.build_group_codes(pool, values, 65535, g.members, g.sign, g.tree.native(), 64, exact, tiles)
         _core.sorted_codes(pool, values, 64, codes)
         # Searches are quick: only many of them meet a thread on the same space for sure.
         found = [search(pool, tiles, codes, g, 64, nodes, 1, g.members.shape[0]) for _ in range(30)]
@@ -260,7 +260,7 @@ def test_wrong_shapes_are_refused() -> None:
     pool, i64, u8 = _core.Pool(2), np.int64, np.uint8
     members, tiles, sign = np.tile(np.arange(4), (2, 1)), np.zeros((2, 1, 6, 2), u8), np.ones(5, np.int8)
     beyond = members + 2
-    for kernel, dtype in ((_core.build_group_codes8, u8), (_core.build_group_codes16, np.uint16)):
+    for dtype in (u8, np.uint16):
         bad: dict[str, dict[int, object]] = {
             "member": {3: beyond},
             "signs": {4: sign[:4].copy()},
@@ -271,7 +271,7 @@ def test_wrong_shapes_are_refused() -> None:
             "width": {8: np.zeros((2, 1, 6, 1), u8)},
         }
         good = (pool, np.zeros((5, 6), dtype), 64, members, sign, shape_of(), 8, True, tiles)
-        assert_refused(kernel, good, bad | bad_shapes(5))
+        assert_refused(_core.build_group_codes, good, bad | bad_shapes(5))
     values = np.zeros((5, 6), np.uint16)
     assert_refused(
         _core.sorted_codes,

@@ -45,7 +45,8 @@ def by_scan(cells: I64, n_bins: int, use: int, kind: int = OWNED) -> Split:
     columns = Columns(*column, np.zeros((0, CELLS), np.uint8))
     gain, where = np.empty((1, 2)), np.empty((1, 2, 3), np.int32)
     total = np.array([cells.sum()])
-    _core.scan_histograms(_core.Pool(1), hist, *columns, np.array([0]), total, BITS, 1, gain, where)
+    scanned = _core.TileColumns(*columns)
+    _core.scan_histograms(_core.Pool(1), scanned, hist, np.array([0]), total, BITS, 1, gain, where)
     side = 0 if kind == OWNED else 1
     return Split(float(gain[0, side]), int(where[0, side, 1]), int(where[0, side, 2]))
 

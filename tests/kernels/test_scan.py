@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -74,7 +76,8 @@ def scan(
     pool: _core.Pool, hist: I64, columns: Columns, slot: I64, total: I64, count_bits: int, min_leaf: int
 ) -> tuple[F64, I32]:
     gain, where = np.full((slot.shape[0], 2), 77.0), np.full((slot.shape[0], 2, 3), 77, np.int32)
-    _core.scan_histograms(pool, hist, *columns, slot, total, count_bits, min_leaf, gain, where)
+    scanned_columns = _core.TileColumns(*columns)
+    _core.scan_histograms(pool, scanned_columns, hist, slot, total, count_bits, min_leaf, gain, where)
     return gain, where
 
 
@@ -206,4 +209,8 @@ def test_wrong_shapes_are_refused() -> None:
     }
     columns = (n_bins, use, category_row, category_use)
     outputs = (np.zeros((2, 2)), np.zeros((2, 2, 3), i32))
-    assert_refused(_core.scan_histograms, (_core.Pool(2), hist, *columns, slot, total, 4, 1, *outputs), bad)
+
+    def scan_them(pool: _core.Pool, hist: I64, *given: Any) -> None:
+        _core.scan_histograms(pool, _core.TileColumns(*given[:4]), hist, *given[4:])
+
+    assert_refused(scan_them, (_core.Pool(2), hist, *columns, slot, total, 4, 1, *outputs), bad)

@@ -148,8 +148,9 @@ def dense_search(
     _core.build_histograms(_core.Pool(1), codes, *ranges, scratch, hist)
     none = np.full(m, -1, np.int32), np.zeros((0, CELLS), np.uint8)
     gain, where = np.full((k, 2), 77.0), np.full((k, 2, 3), 77, dtype=np.int32)
-    scanned = (hist, edges[1] + 1, use, *none, np.arange(k), nodes.total, nodes.count_bits, leaf)
-    _core.scan_histograms(_core.Pool(1), *scanned, gain, where)
+    scanned = _core.TileColumns(edges[1] + 1, use, *none)
+    at_nodes = (np.arange(k), nodes.total, nodes.count_bits, leaf)
+    _core.scan_histograms(_core.Pool(1), scanned, hist, *at_nodes, gain, where)
     return gain[:, 1], where[:, 1]
 
 

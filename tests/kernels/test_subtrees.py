@@ -17,7 +17,7 @@ from tests.kernels.reference import Columns
 from tests.strategies import Nodes, assert_refused, pools, rich_level, seeds
 
 NO_LIMIT = 1 << 40
-ENTRIES = 8
+ENTRIES = len(_core.SUBTREE_FIELDS)
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,9 @@ def grow(pool: _core.Pool, job: Job, shared: bool, first: I64 | None = None) -> 
     subtrees = (nodes.begin, nodes.end, nodes.total, job.depth, job.stop_rows)
     limits = (nodes.count_bits, job.fewest_rows, job.min_leaf, job.max_depth)
     scratch = np.full((2, n), 77, dtype=np.int32), np.full(n, 77, dtype=np.int64)
-    tables = (job.codes, job.widths, *job.columns)
+    tiles = _core.TileSet(job.codes, job.widths, _core.TileColumns(*job.columns))
     _core.grow_subtrees(
-        pool, *tables, *subtrees, *limits, out.rows, nodes.cells, *scratch, first, out.nodes, out.gain,
+        pool, tiles, *subtrees, *limits, out.rows, nodes.cells, *scratch, first, out.nodes, out.gain,
         out.n_nodes, shared,
     )  # fmt: skip
     return out
@@ -310,4 +310,9 @@ def test_wrong_shapes_are_refused() -> None:
         "entries": {21: np.zeros((3, 7), i64)},
         "gain": {22: np.zeros(2)},
     }
-    assert_refused(_core.grow_subtrees, good, bad)
+
+    def grow_them(pool: _core.Pool, codes: U8, widths: I64, *given: Any) -> None:
+        tiles = _core.TileSet(codes, widths, _core.TileColumns(*given[:4]))
+        _core.grow_subtrees(pool, tiles, *given[4:])
+
+    assert_refused(grow_them, good, bad)

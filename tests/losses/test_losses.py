@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from sklearn.base import clone
 
-from gtgbm import AGBMClassifier, AGBMRegressor, GTGBMRegressor, _core
+from gtgbm import AGBMClassifier, AGBMRegressor, GTGBMRegressor
+from gtgbm.exact import FitContext
 from gtgbm.exact.arrays import F64
-from gtgbm.exact.communicator import LocalReducer
 from gtgbm.exact.weights import RowWeights
 from gtgbm.losses import AbsoluteError, Huber, LossFunction, Poisson, Quantile, Tweedie, check_loss
 from gtgbm.losses.averages import Averages
@@ -25,7 +25,7 @@ from gtgbm.losses.pointwise import Pointwise
 from tests.estimators.test_determinism import bytes_of
 from tests.strategies import seeds
 
-POOL = _core.Pool(1)
+CONTEXT = FitContext.serial()
 FUNCTIONS: list[LossFunction] = [AbsoluteError(), Huber(), Huber(0.1), Quantile(), Quantile(0.9)]
 FUNCTIONS += [Poisson(), Tweedie(), Tweedie(1.0), Tweedie(1.9)]
 NAMES = {
@@ -63,13 +63,13 @@ def test_residuals_are_slopes_of_the_loss(loss: Loss, seed: int, weighted: bool)
     # Between two sides of a kink there is no slope.
     scores[np.abs(scores - targets.y) < 1e-3] += 0.01
     share = targets.weights.as_floats() / targets.weights.as_floats().sum()
-    residuals = loss.derivatives(scores, targets, POOL).residuals
+    residuals = loss.derivatives(scores, targets, CONTEXT).residuals
     for k, i in np.ndindex(*scores.shape):
         around = []
         for sign in (1.0, -1.0):
             moved = scores.copy()
             moved[k, i] += sign * step
-            around.append(loss.derivatives(moved, targets, POOL).mean_loss)
+            around.append(loss.derivatives(moved, targets, CONTEXT).mean_loss)
         slope = (around[0] - around[1]) / (2.0 * step)
         factor = 2.0 if isinstance(loss, SquaredError) else 1.0  # it reports the whole square
         assert slope == pytest.approx(-factor * share[i] * residuals[k, i], abs=1e-6, rel=1e-5)
@@ -81,13 +81,13 @@ def test_curvatures_are_slopes_of_residuals(loss: Loss, seed: int) -> None:
     rng, step = np.random.default_rng(seed), 1e-5
     targets = targets_of(loss, 20, rng, False)
     scores = rng.normal(size=(loss.n_scores, 20))
-    seen = loss.derivatives(scores, targets, POOL).curvatures
+    seen = loss.derivatives(scores, targets, CONTEXT).curvatures
     assert seen is not None
     for k in range(loss.n_scores):
         up, down = scores.copy(), scores.copy()
         up[k] += step
         down[k] -= step
-        fall = [loss.derivatives(s, targets, POOL).residuals[k] for s in (down, up)]
+        fall = [loss.derivatives(s, targets, CONTEXT).residuals[k] for s in (down, up)]
         friedman = loss.n_scores / (loss.n_scores - 1.0) if loss.n_scores > 1 else 1.0
         np.testing.assert_allclose(
             seen[k], friedman * (fall[0] - fall[1]) / (2.0 * step), rtol=1e-5, atol=1e-8
@@ -232,11 +232,11 @@ def test_fit_refuses_broken_losses(verb: str, answer: str, part: str) -> None:
 @pytest.mark.parametrize("loss", LOSSES, ids=label)
 def test_start_is_the_best_constant(loss: Loss, seed: int, weighted: bool, n: int) -> None:
     targets = targets_of(loss, n, np.random.default_rng(seed), weighted)
-    start = loss.start(targets, POOL, LocalReducer())
+    start = loss.start(targets, CONTEXT)
     assert start.shape == (loss.n_scores,)
 
     def mean_loss(of_score: F64) -> float:
-        return loss.derivatives(np.repeat(of_score[:, None], n, axis=1), targets, POOL).mean_loss
+        return loss.derivatives(np.repeat(of_score[:, None], n, axis=1), targets, CONTEXT).mean_loss
 
     at_start = mean_loss(start)
     for k in range(loss.n_scores):
@@ -263,7 +263,7 @@ def test_averages_of_whole_weights_are_those_of_repeated_values(seed: int, share
 @pytest.mark.parametrize("mean", [50.0, 200.0, 2000.0])
 def test_start_of_a_loss_that_does_not_know_it(mean: float) -> None:
     targets = Targets.unweighted(np.array([0.5, 1.0, 1.5]) * mean)
-    start = Pointwise(CountsByHand()).start(targets, POOL, LocalReducer())
+    start = Pointwise(CountsByHand()).start(targets, CONTEXT)
     assert start[0] == pytest.approx(np.log(mean))
 
 

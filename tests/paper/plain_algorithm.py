@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gtgbm.exact.arrays import F64, I64, Bool
-from gtgbm.search.group_tests import divide
+from gtgbm.search.dealing import divide
 
 # Two splits that divide the rows alike are tied, whatever order floats are added in.
 _TIE = 1e-12

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from gtgbm.search.group_tests import deal_subsets, n_subsets
+from gtgbm.search.dealing import deal_subsets, n_subsets
 
 REPEATS = 300
 

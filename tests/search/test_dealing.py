@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtgbm.exact.arrays import LANES
-from gtgbm.search.group_tests import GroupTree, deal_partition, deal_subsets, divide, n_subsets, subset_size
+from gtgbm.search.dealing import GroupTree, deal_partition, deal_subsets, divide, n_subsets, subset_size
 from tests.strategies import seeds
 
 

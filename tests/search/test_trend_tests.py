@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gtgbm import GTGBMClassifier, _core
 from gtgbm.data.columns import DenseColumns
+from gtgbm.exact import Cells
 from gtgbm.exact.arrays import F64, FALLING, I64, RISING, U8, Bool
 from gtgbm.search.candidates import SampledNodes
 from gtgbm.search.trend_tests import TrendTests, n_trend_rows
@@ -18,6 +19,7 @@ from tests.kernels import reference
 from tests.strategies import assert_refused, pools, seeds
 
 BITS = 12
+FORMAT = Cells(np.empty(0, dtype=np.int64), 1.0, BITS, 0, (0, 0))
 
 
 @given(
@@ -98,7 +100,7 @@ def test_finds_what_least_squares_finds(n_rows: int) -> None:
     residuals = np.rint(1000 * (y - y.mean())).astype(np.int64)
     ones, none = np.ones(n_rows, dtype=np.int64), np.zeros(60, dtype=bool)
     nodes = sampled(residuals, [0, 0, n_rows // 2], [n_rows, n_rows // 2, n_rows], ones)
-    found = trends_of(X).search(nodes, none, BITS, 0.001)
+    found = trends_of(X).search(nodes, none, FORMAT, 0.001)
     assert {3, 7, 11} <= set(found[0].tolist())
     for k, (begin, end) in enumerate(zip(nodes.begin, nodes.end, strict=True)):
         expected = best_by_least_squares(X[begin:end], y[begin:end], 4)
@@ -117,10 +119,10 @@ def test_columns_that_cannot_be_split_are_not_found() -> None:
     is_excluded: Bool = np.zeros(12, dtype=np.bool_)
     is_excluded[5] = True
     searched = np.setdiff1d(np.arange(12), [6])
-    found = trends_of(X, searched).search(nodes, is_excluded, BITS, 0.005)
+    found = trends_of(X, searched).search(nodes, is_excluded, FORMAT, 0.005)
     assert set(found[0].tolist()) & {0, 1, 2, 5, 6} == set()
     assert 4 in found[0]
-    few = trends_of(X[:, :5]).search(nodes, np.ones(5, dtype=np.bool_), BITS, 0.005)
+    few = trends_of(X[:, :5]).search(nodes, np.ones(5, dtype=np.bool_), FORMAT, 0.005)
     assert (few == -1).all(), "nothing is left to be found"
 
 
@@ -132,9 +134,9 @@ def test_rows_without_weight_count_for_nothing() -> None:
     y = np.where(weight == 1, X[:, 3], 100 * X[:, 4])
     residuals = np.rint(1000 * y).astype(np.int64) * weight
     trends, none = trends_of(X), np.zeros(30, dtype=np.bool_)
-    found = trends.search(sampled(residuals, [0], [n], weight), none, BITS, 0.001)
+    found = trends.search(sampled(residuals, [0], [n], weight), none, FORMAT, 0.001)
     assert 3 in found[0]
-    without = trends.search(sampled(residuals, [0], [600], weight), none, BITS, 0.001)
+    without = trends.search(sampled(residuals, [0], [600], weight), none, FORMAT, 0.001)
     np.testing.assert_array_equal(np.sort(found[0]), np.sort(without[0]))
 
 
@@ -145,7 +147,7 @@ def test_of_equals_the_first_are_found() -> None:
     X[:, 15:55] = X[:, 15:16]
     y = np.rint(1000 * (X[:, 15] + 3.0 * X[:, 58])).astype(np.int64)
     nodes = sampled(y, [0], [1000], np.ones(1000, dtype=np.int64))
-    found = trends_of(X).search(nodes, np.zeros(60, dtype=np.bool_), BITS, 0.001)
+    found = trends_of(X).search(nodes, np.zeros(60, dtype=np.bool_), FORMAT, 0.001)
     assert found[0].tolist() == [58, *range(15, 22)]
 
 
@@ -156,7 +158,7 @@ def test_columns_bound_to_a_direction_have_no_trend_against_it() -> None:
     directions = np.full(24, FALLING, dtype=np.uint8)
     directions[20] = RISING
     nodes = sampled(y, [0], [2000], np.ones(2000, dtype=np.int64))
-    found = trends_of(X, directions=directions).search(nodes, np.zeros(24, dtype=np.bool_), BITS, 0.001)
+    found = trends_of(X, directions=directions).search(nodes, np.zeros(24, dtype=np.bool_), FORMAT, 0.001)
     assert {20, 21} <= set(found[0].tolist())
 
 
@@ -171,7 +173,7 @@ def test_rare_values_have_trends_too(share: float) -> None:
     for column in (6, 7, 21, 48):
         y = np.rint(1000 * effect[:, column]).astype(np.int64)
         nodes = sampled(y, [0], [4000], np.ones(4000, dtype=np.int64))
-        assert trends.search(nodes, np.zeros(50, dtype=np.bool_), BITS, 0.0005)[0, 0] == column
+        assert trends.search(nodes, np.zeros(50, dtype=np.bool_), FORMAT, 0.0005)[0, 0] == column
 
 
 @pytest.mark.parametrize("kind", ["fractional", "balanced", "newton", "heavy"])

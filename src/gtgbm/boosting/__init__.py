@@ -3,28 +3,45 @@
 Settings, assembling the parts, rounds of boosting, row and column sampling, evaluation, callbacks.
 """
 
+from gtgbm.boosting.assembling import Fit, Fitted, TaskParts, assemble, train
 from gtgbm.boosting.callbacks import AnyCallback, Callback, Callbacks, Progress
-from gtgbm.boosting.evaluation import Validation
+from gtgbm.boosting.dataset import Dataset
+from gtgbm.boosting.model import HistoryEntry, Model
+from gtgbm.boosting.problem import Evaluated, Problem
 from gtgbm.boosting.progress import ProgressBar
-from gtgbm.boosting.rounds import Criterion, HistoryEntry, Model
-from gtgbm.boosting.training import Evaluated, Fit, Fitted, SearchName, Settings, TaskParts, prepare, train
+from gtgbm.boosting.settings import (
+    ColumnSettings,
+    Criterion,
+    PriceSettings,
+    RoundSettings,
+    SearchName,
+    SearchSettings,
+    Settings,
+    TreeSettings,
+)
 
 __all__ = [
     "AnyCallback",
     "Callback",
     "Callbacks",
+    "ColumnSettings",
     "Criterion",
+    "Dataset",
     "Evaluated",
     "Fit",
     "Fitted",
     "HistoryEntry",
     "Model",
+    "PriceSettings",
+    "Problem",
     "Progress",
     "ProgressBar",
+    "RoundSettings",
     "SearchName",
+    "SearchSettings",
     "Settings",
     "TaskParts",
-    "Validation",
-    "prepare",
+    "TreeSettings",
+    "assemble",
     "train",
 ]

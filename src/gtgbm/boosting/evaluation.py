@@ -4,44 +4,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from gtgbm import _core
-from gtgbm.data import AnyTable
-from gtgbm.exact import F64
-from gtgbm.losses import Loss, Targets
-from gtgbm.metrics import Metric
+from gtgbm.boosting.problem import Evaluated
+from gtgbm.exact import F64, FitContext
+from gtgbm.losses import Loss
 from gtgbm.tree import Forest
 
 
-@dataclass(frozen=True)
-class Validation:
-    """Rows whose loss is followed during training."""
-
-    table: AnyTable
-    targets: Targets
-
-
-@dataclass
 class Evaluations:
-    """Values after each round: of each validation set, by name of the loss or metric."""
+    """Values after each round.
 
-    loss: Loss
-    loss_name: str
-    metrics: Sequence[Metric]
-    validations: Sequence[Validation]
-    values: list[dict[str, list[float]]] = field(default_factory=list)
+    Attributes
+    ----------
+    values : list of dict of list of float
+        Of each validation set, by name of the loss or metric.
+    """
 
-    def start(
-        self, model: Forest, n_rounds: int, pool: _core.Pool, earlier: Sequence[dict[str, list[float]]]
-    ) -> None:
+    def __init__(self, loss: Loss, evaluated: Evaluated, context: FitContext) -> None:
+        self._loss = loss
+        self._loss_name, self._metrics = evaluated.loss_name, evaluated.metrics
+        self._validations = evaluated.validations
+        self._context = context
+        self.values: list[dict[str, list[float]]] = []
+
+    def start(self, model: Forest, n_rounds: int, earlier: Sequence[dict[str, list[float]]]) -> None:
         """Begin with the scores of some rounds' trees; `earlier` holds what was seen while they grew."""
-        self._scores = [model.scores(validation.table, pool) for validation in self.validations]
+        pool = self._context.pool
+        self._scores = [model.scores(validation.table, pool) for validation in self._validations]
         # A metric of the loss's name takes its place.
-        names = dict.fromkeys([self.loss_name, *(metric.name for metric in self.metrics)])
-        self.values = [{name: [] for name in names} for _ in self.validations]
+        names = dict.fromkeys([self._loss_name, *(metric.name for metric in self._metrics)])
+        self.values = [{name: [] for name in names} for _ in self._validations]
         for seen, known in zip(self.values, earlier, strict=False):
             for name, values in seen.items():
                 values += known.get(name, [])
@@ -50,17 +44,19 @@ class Evaluations:
                 # What was not followed from the first round on is not known for those before.
                 values[:0] = [math.nan] * (n_rounds - len(values))
 
-    def add_round(self, trees: Forest, pool: _core.Pool) -> None:
+    def add_round(self, trees: Forest) -> None:
         """Evaluate after the trees of one more round."""
-        for validation, scores, values in zip(self.validations, self._scores, self.values, strict=True):
-            trees.add_to(scores, validation.table, pool)
+        for validation, scores, values in zip(self._validations, self._scores, self.values, strict=True):
+            trees.add_to(scores, validation.table, self._context.pool)
             targets = validation.targets
-            if all(metric.name != self.loss_name for metric in self.metrics):
-                values[self.loss_name].append(self.loss.derivatives(scores, targets, pool).mean_loss)
-            if not self.metrics:
+            if all(metric.name != self._loss_name for metric in self._metrics):
+                values[self._loss_name].append(
+                    self._loss.derivatives(scores, targets, self._context).mean_loss
+                )
+            if not self._metrics:
                 continue
-            prediction, weight = self.loss.predict(scores), targets.weights.as_floats()
-            for metric in self.metrics:
+            prediction, weight = self._loss.predict(scores), targets.weights.as_floats()
+            for metric in self._metrics:
                 values[metric.name].append(metric.compute(targets.y, prediction, weight, targets.queries))
 
     @property
@@ -69,7 +65,7 @@ class Evaluations:
         if not self.values:
             return None
         values = np.array(self.values[-1][self.deciding_name])
-        return -values if self.metrics and self.metrics[-1].greater_is_better else values
+        return -values if self._metrics and self._metrics[-1].greater_is_better else values
 
     def after(self, n_rounds: int) -> dict[str, dict[str, float]]:
         """Values after some rounds, by set and name."""
@@ -82,7 +78,7 @@ class Evaluations:
     @property
     def deciding_name(self) -> str:
         """What decides early stopping."""
-        return self.metrics[-1].name if self.metrics else self.loss_name
+        return self._metrics[-1].name if self._metrics else self._loss_name
 
     def best_round(self) -> int | None:
         """Return the rounds of the best model; None where nothing is followed."""

@@ -4,7 +4,7 @@ Input and dataframes, dense, sparse and categorical columns, tiles of codes, sam
 """
 
 from gtgbm.data.categories import CategoryColumn, encode_categories, encode_categories_of_tasks
-from gtgbm.data.columns import Columns, DenseColumns
+from gtgbm.data.columns import BinnedColumn, Columns, DenseColumns
 from gtgbm.data.frame_values import UNSEEN, Kind
 from gtgbm.data.frames import (
     EncodedFrame,
@@ -27,6 +27,7 @@ from gtgbm.data.tiles import Tiles
 __all__ = [
     "UNSEEN",
     "AnyTable",
+    "BinnedColumn",
     "CategoryColumn",
     "Columns",
     "DenseColumns",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -11,6 +11,22 @@ from gtgbm.exact import F64, I32, I64, U8, U16, Table
 
 _ENCODE_BATCH = 512
 """Columns binned in one kernel call: enough to keep threads busy, few enough for Ctrl-C to be prompt."""
+
+
+class BinnedColumn(NamedTuple):
+    """A column of numbers as codes.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8, shape (n,)
+    n_bins : int
+    thresholds : ndarray of float64
+        Bin b holds values up to ``thresholds[b]``.
+    """
+
+    codes: U8
+    n_bins: int
+    thresholds: F64
 
 
 class Columns(Protocol):

@@ -8,7 +8,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gtgbm.exact import CATEGORICAL, CELLS, I32, I64, LANES, SKIPPED, U8, Bool
+from gtgbm import _core
+from gtgbm.exact import CATEGORICAL, CELLS, I32, I64, LANES, NEW, OTHER_TASKS, SKIPPED, U8, Bool
 
 T = TypeVar("T", bound=np.generic)
 
@@ -104,10 +105,45 @@ class Tiles:
         return self._category_row[: self.n_columns]
 
     @property
-    def widths(self) -> I64:
+    def _widths(self) -> I64:
         """Cells that a histogram of each tile needs per column: as many as its widest column has codes."""
         widths = self._n_codes[: self.n_tiles * LANES].reshape(-1, LANES).max(axis=1)
         return np.asarray(widths, dtype=np.int64)
+
+    def scanned(self, columns: slice | None = None, use: U8 | None = None) -> _core.TileColumns:
+        """Return what columns are to a scan, as kernels take it.
+
+        Parameters
+        ----------
+        columns : slice or None
+            Some of the columns; None: all.
+        use : ndarray of uint8, shape (n_columns,), or None
+            What each column is; None: what it is in this tree.
+        """
+        chosen = slice(0, self.n_columns) if columns is None else columns
+        return _core.TileColumns(
+            n_bins=self.n_bins[chosen],
+            use=(self.scanned_use if use is None else use)[chosen],
+            category_row=self.category_row[chosen],
+            category_use=self.category_use,
+        )
+
+    def other_tasks(self, columns: slice) -> _core.TileColumns | None:
+        """Return the same with the categories of other tasks alone, as new ones; None: there are none."""
+        is_theirs = self.category_use == OTHER_TASKS
+        if not is_theirs.any():
+            return None
+        is_categorical = self.scanned_use == CATEGORICAL
+        return _core.TileColumns(
+            n_bins=self.n_bins[columns],
+            use=np.where(is_categorical, CATEGORICAL, SKIPPED).astype(np.uint8)[columns],
+            category_row=self.category_row[columns],
+            category_use=np.where(is_theirs, NEW, SKIPPED).astype(np.uint8),
+        )
+
+    def native(self) -> _core.TileSet:
+        """Return codes and columns, as kernels take them."""
+        return _core.TileSet(codes=self.codes, widths=self._widths, columns=self.scanned())
 
     def column(self, position: int) -> U8:
         """Codes of the column at a position, a strided view of shape (n,)."""

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.boosting import AnyCallback, Evaluated, HistoryEntry, Model, ProgressBar, Settings, Validation
+from gtgbm.boosting import AnyCallback, Evaluated, HistoryEntry, Model, Problem, ProgressBar, Settings
 from gtgbm.data import FrameSchema, as_table, check_rows
 from gtgbm.estimators import parameters as check
 from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, pairs_of, per_set, weight_of_queries
@@ -112,27 +112,16 @@ class BaseGTGBM(SelectorMixin, Parameters):
         seed = int(random.randint(np.iinfo(np.int32).max))
         if continued is not None:
             seed = self._seed  # the same rows are held out, or they would be known already
-        self._seed, self._fitted_settings = seed, (self._loss_name, settings.monotone, settings.categorical)
+        columns = settings.columns
+        self._seed, self._fitted_settings = seed, (self._loss_name, columns.monotone, columns.categorical)
         check_rows(rows.table.shape[0])
-        if settings.early_stopping_rounds is not None and not validations:
+        if settings.rounds.patience is not None and not validations:
             kept, held_out = self._hold_out(rows, seed)
             rows, validations = rows.at(kept), [rows.at(held_out)]
-        with ProgressBar(verbose > 0, settings.n_estimators) as bar:
-            fitted = train_selecting(
-                rows.as_table(),
-                rows.targets(),
-                loss,
-                settings,
-                seed=seed,
-                pool=pool,
-                evaluated=Evaluated(
-                    self._loss_name,
-                    metrics,
-                    [Validation(one.as_table(), one.targets()) for one in validations],
-                ),
-                callbacks=[bar.update, *callbacks],
-                continued=continued,
-            )
+        with ProgressBar(verbose > 0, settings.rounds.n_rounds) as bar:
+            evaluated = Evaluated(self._loss_name, metrics, [one.dataset() for one in validations])
+            problem = Problem(rows.dataset(), loss, settings, seed, evaluated)
+            fitted = train_selecting(problem, pool, [bar.update, *callbacks], continued)
         self._keep(fitted.model, loss, n_features)
         self.search_ = fitted.search
         self.timings_ = fitted.timings
@@ -148,13 +137,13 @@ class BaseGTGBM(SelectorMixin, Parameters):
                 "warm_start=True: a model read from a file cannot go on; fit it anew, or pickle models"
             )
         # What early stopping dropped is forgotten.
-        kept, n_rounds = self.n_iter_, settings.n_estimators
-        now = (self._loss_name, settings.monotone, settings.categorical)
+        kept, n_rounds = self.n_iter_, settings.rounds.n_rounds
+        now = (self._loss_name, settings.columns.monotone, settings.columns.categorical)
         named = ("loss", "monotone_constraints", "categorical_features")
         for name, before, wanted in zip(named, self._fitted_settings, now, strict=True):
             if before != wanted:
                 raise ValueError(f"warm_start=True: {name} differs from that of the last fit, which stays")
-        limit = settings.n_features_to_select
+        limit = settings.prices.limit
         if limit is not None and limit < len(self.selection_history_):
             raise ValueError(
                 f"n_features_to_select={limit} is less than the {len(self.selection_history_)} features of "

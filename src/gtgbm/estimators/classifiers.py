@@ -177,7 +177,7 @@ _CLASSES = {"classes_": ("ndarray", "Class labels.")}
 class GTGBMClassifier(_Classifier):
     """GT-GBM: boosted trees that pick few features, found by group testing."""
 
-    _looks_seldom = True
+    _limits_searches = True
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.boosting import AnyCallback, Evaluated, HistoryEntry, ProgressBar, Validation, train
+from gtgbm.boosting import AnyCallback, Evaluated, HistoryEntry, Problem, ProgressBar, train
 from gtgbm.data import as_values, check_rows
 from gtgbm.estimators import parameters as check
 from gtgbm.estimators.base import BaseGTGBM
@@ -21,9 +21,9 @@ from gtgbm.estimators.rows import Rows, checked_weight, listed, pairs_of
 from gtgbm.estimators.rows_of_tasks import TaskRows, as_one_task, check_tasks, per_task, task_rows, with_task
 from gtgbm.estimators.tables import read_columns, read_eval_table, read_table
 from gtgbm.estimators.threads import make_pool, pool_for_rows
-from gtgbm.exact import F64, I64
+from gtgbm.exact import F64, I64, FitContext
 from gtgbm.losses import Loss
-from gtgbm.multitask import FittedTasks, Task, train_tasks
+from gtgbm.multitask import FittedTasks, Task, TaskSharing, train_tasks
 from gtgbm.tree import importances
 
 METHODS = ("multitask", "group-sparse", "independent", "single-task")
@@ -63,7 +63,7 @@ class BaseMultitask(BaseGTGBM):
     # What BaseGTGBM reads, and tasks have in other forms or not at all.
     penalty = 0.0
     warm_start = False
-    _looks_seldom = True
+    _limits_searches = True
 
     def fit(
         self,
@@ -120,53 +120,46 @@ class BaseMultitask(BaseGTGBM):
             evaluated = {}
         order = check.option("task_order", self.task_order, ("sequential", "parallel"))
         tasks = [
-            self._task(X, labels, k, weight, evaluated.get(labels.names[k]), seed)
+            self._task(X, labels, k, weight, evaluated.get(labels.names[k]), seed, loss)
             for k in range(len(labels.names))
         ]
         group, _ = self._penalties(labels)
-        limit = tasks[0].settings.n_features_to_select
+        settings = tasks[0].problem.settings
+        limit = settings.prices.limit
         tasks = [self._with_own_limit(task) for task in tasks]
         n_common_rounds = check.count(
-            "n_common_rounds", self.n_common_rounds, low=0, high=tasks[0].settings.n_estimators
+            "n_common_rounds", self.n_common_rounds, low=0, high=settings.rounds.n_rounds
         )
         if self._is_single:
-            return self._fit_single(tasks[0], loss, limit, seed, callbacks)
+            return self._fit_single(tasks[0], limit, callbacks)
         verbose = check.count("verbose", int(self.verbose), low=0)
-        with ProgressBar(verbose > 0, tasks[0].settings.n_estimators) as bar:
-            fitted = train_tasks(
-                tasks,
-                loss,
+        with ProgressBar(verbose > 0, settings.rounds.n_rounds) as bar:
+            is_apart = self.method == "independent"
+            sharing = TaskSharing(
                 group,
-                None if self.method == "independent" else limit,
-                seed=seed,
-                pool=make_pool(self.n_jobs),
-                callbacks=[bar.update, *listed(callbacks)],
-                in_parallel=order == "parallel",
-                n_common_rounds=0 if self.method == "independent" else n_common_rounds,
+                None if is_apart else limit,
+                order == "parallel",
+                0 if is_apart else n_common_rounds,
             )
+            callbacks = [bar.update, *listed(callbacks)]
+            fitted = train_tasks(tasks, sharing, make_pool(self.n_jobs), callbacks)
         self._keep_tasks(labels.names, fitted, loss)
         return self
 
-    def _fit_single(
-        self, task: Task, loss: Loss, limit: int | None, seed: int, callbacks: Sequence[AnyCallback] | None
-    ) -> Any:
+    def _fit_single(self, task: Task, limit: int | None, callbacks: Sequence[AnyCallback] | None) -> Any:
         """Fit one model to the rows of all tasks; its last column is the number of the task, a category."""
+        columns = task.problem.settings.columns
         settings = replace(
-            task.settings,
-            n_features_to_select=limit,
-            categorical=[*task.settings.categorical, self.n_features_in_],
-            monotone=[*task.settings.monotone, 0] if len(task.settings.monotone) else [],
+            task.problem.settings.with_limit(limit),
+            columns=replace(
+                columns,
+                categorical=[*columns.categorical, self.n_features_in_],
+                monotone=[*columns.monotone, 0] if len(columns.monotone) else [],
+            ),
         )
-        fitted = train(
-            task.table,
-            task.targets,
-            loss,
-            settings,
-            seed=seed,
-            pool=make_pool(self.n_jobs),
-            evaluated=task.evaluated,
-            callbacks=listed(callbacks),
-        )
+        problem, context = task.problem.with_settings(settings), FitContext(make_pool(self.n_jobs))
+        fitted = train(problem, context, listed(callbacks))
+        loss = problem.loss
         # The task itself is no feature.
         history = [entry for entry in fitted.model.history if entry.feature < self.n_features_in_]
         fitted = replace(fitted, model=replace(fitted.model, history=history))
@@ -199,14 +192,22 @@ class BaseMultitask(BaseGTGBM):
         return (group, own) if method == "multitask" else (0.0, [group + one for one in own])
 
     def _task(
-        self, X: Any, labels: TaskRows, k: int, weight: F64 | None, evaluated: Rows | None, seed: int
+        self,
+        X: Any,
+        labels: TaskRows,
+        k: int,
+        weight: F64 | None,
+        evaluated: Rows | None,
+        seed: int,
+        loss: Loss,
     ) -> Task:
         rows, y = labels.rows[k], self._numbers_of(labels.y[k])
         group, own = self._penalties(labels)
         rate = per_task("learning_rate", self.learning_rate, labels.names)[k]
-        settings = replace(self._settings(self.n_features_in_, group + own[k], rate), penalty=own[k])
+        settings = self._settings(self.n_features_in_, group + own[k], rate)
+        settings = settings.with_prices(replace(settings.prices, penalty=own[k]))
         validations = [] if evaluated is None else [evaluated]
-        if settings.early_stopping_rounds is not None and evaluated is None:
+        if settings.rounds.patience is not None and evaluated is None:
             kept, held_out = self._hold_out(Rows(X, y), seed)
             at = rows[held_out]
             validations = [Rows(X[at], y[held_out], None if weight is None else weight[at])]
@@ -216,14 +217,15 @@ class BaseMultitask(BaseGTGBM):
         table = X if is_whole or rows.shape[0] == X.shape[0] else X[rows]
         mine = Rows(table, y, None if weight is None else weight[rows])
         metrics = check.metrics("eval_metric", self.eval_metric, self._kind_of_target)
-        followed = [Validation(one.as_table(), one.targets()) for one in validations]
-        evaluation = Evaluated(self._loss_name, metrics, followed)
-        return Task(mine.as_table(), rows if is_whole else None, mine.targets(), settings, evaluation)
+        evaluation = Evaluated(self._loss_name, metrics, [one.dataset() for one in validations])
+        problem = Problem(mine.dataset(), loss, settings, seed, evaluation)
+        return Task(problem, rows if is_whole else None)
 
     def _with_own_limit(self, task: Task) -> Task:
-        high = None if task.settings.categorical else self.n_features_in_
+        settings = task.problem.settings
+        high = None if settings.columns.categorical else self.n_features_in_
         limit = check.optional_count("n_features_per_task", self.n_features_per_task, low=1, high=high)
-        return replace(task, settings=replace(task.settings, n_features_to_select=limit))
+        return replace(task, problem=task.problem.with_settings(settings.with_limit(limit)))
 
     def _evaluated(self, eval_set: Any, eval_task: Any) -> dict[Any, Rows]:
         if eval_set is None:

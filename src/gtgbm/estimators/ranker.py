@@ -27,7 +27,7 @@ _MOST_RELEVANT = 31
 class GTGBMRanker(BaseGTGBM):
     """GT-GBM for rankings: sorts the documents of a query, and picks few features to do so."""
 
-    _looks_seldom = True
+    _limits_searches = True
     _ranks = True
     _kind_of_target: TargetKind = "relevance"
     truncation_level: Any

@@ -140,7 +140,7 @@ def numbers(y: Any, name: str) -> F64:
 class GTGBMRegressor(_Regressor):
     """GT-GBM: boosted trees that pick few features, found by group testing."""
 
-    _looks_seldom = True
+    _limits_searches = True
 
     def __init__(
         self,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gtgbm.boosting import AnyCallback, Callback
-from gtgbm.data import AnyTable, as_table
+from gtgbm.boosting import AnyCallback, Callback, Dataset
+from gtgbm.data import as_table
 from gtgbm.exact import F64, I64, RowWeights
 from gtgbm.losses import Queries, Targets
 
@@ -38,15 +38,12 @@ class Rows:
         qid = None if self.qid is None else self.qid[rows]
         return Rows(self.table[rows], self.y[rows], weight, qid)
 
-    def as_table(self) -> AnyTable:
-        """Return the table as kernels take it."""
-        return as_table(self.table)
-
-    def targets(self) -> Targets:
-        """Return what is to be predicted, as losses take it."""
+    def dataset(self) -> Dataset:
+        """Return table and targets as the engine takes them."""
         n = self.y.shape[0]
         weights = RowWeights.equal(n) if self.weight is None else RowWeights.of(self.weight)
-        return Targets(self.y, weights, None if self.qid is None else Queries.of(self.qid))
+        queries = None if self.qid is None else Queries.of(self.qid)
+        return Dataset(as_table(self.table), Targets(self.y, weights, queries))
 
 
 def checked_weight(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> F64 | None:

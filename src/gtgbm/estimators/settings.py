@@ -7,7 +7,16 @@ from typing import Any, cast
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gtgbm.boosting import Criterion, SearchName, Settings
+from gtgbm.boosting import (
+    ColumnSettings,
+    Criterion,
+    PriceSettings,
+    RoundSettings,
+    SearchName,
+    SearchSettings,
+    Settings,
+    TreeSettings,
+)
 from gtgbm.data import FrameSchema
 from gtgbm.estimators import parameters as check
 from gtgbm.pricing import PenaltyScale
@@ -24,8 +33,8 @@ REVISIT_SHARE = 0.5
 """GT-GBM looks for new features at a node once it has half the rows of the last node that looked and found
 nothing: faster, and the features it buys are worth more (docs/group-testing.md)."""
 
-LONGEST_REST = 3
-"""GT-GBM's trees without a search after one that found nothing: first one, then two, then so many."""
+LONGEST_BACKOFF = 3
+"""Back-off of GT-GBM: after each fruitless search skip 1, 2, then this many trees."""
 
 
 class Parameters(BaseEstimator):
@@ -39,8 +48,8 @@ class Parameters(BaseEstimator):
     test_rows: Any = "auto"
     shortlist: Any = 1.0
 
-    # Whether not every node of every tree looks for new features.
-    _looks_seldom = False
+    # Whether not every node of every tree searches for new features.
+    _limits_searches = False
     # What the columns of the dataframe hold that the model was trained on.
     _schema: FrameSchema | None = None
 
@@ -99,43 +108,54 @@ class Parameters(BaseEstimator):
         whole = check.option("categorical", self.categorical, ("column", "category")) == "column"
         test_rows = self._n_test_rows(penalty if scale == "root" else None)
         patience = check.optional_count("early_stopping_rounds", self.early_stopping_rounds, low=1)
+        limits_searches = self._limits_searches and test_rows is not None
         return Settings(
-            n_estimators=check.count("n_estimators", self.n_estimators, low=1),
-            learning_rate=check.number("learning_rate", rate, low=0, low_open=True),
-            penalty=penalty,
-            penalty_scale=scale,
-            n_features_to_select=check.optional_count(
-                "n_features_to_select",
-                self.n_features_to_select,
-                low=1,
-                # A categorical column holds more features than one.
-                high=None if categorical and not whole else n_features,
-                hint=hint,
+            rounds=RoundSettings(
+                n_rounds=check.count("n_estimators", self.n_estimators, low=1),
+                learning_rate=check.number("learning_rate", rate, low=0, low_open=True),
+                patience=patience,
+                criterion=cast(Criterion, check.option("criterion", self.criterion, ("residuals", "newton"))),
+                subsample=check.number("subsample", self.subsample, low=0, high=1, low_open=True),
+                colsample=check.number("colsample", self.colsample, low=0, high=1, low_open=True),
             ),
-            min_node_fraction=check.number("min_node_fraction", self.min_node_fraction, low=0, high=1),
-            min_samples_leaf=check.optional_count("min_samples_leaf", self.min_samples_leaf, low=1),
-            max_depth=check.optional_count("max_depth", self.max_depth, low=1),
-            revisit_share=REVISIT_SHARE if self._looks_seldom and test_rows is not None else 1.0,
-            longest_rest=LONGEST_REST if self._looks_seldom and test_rows is not None else 0,
-            search=cast(SearchName, name),
-            group_tests=GroupTestSettings.of_paper(n_relevant, failure)
-            if test_rows is None
-            else GroupTestSettings(n_relevant, failure),
-            test_rows=test_rows,
-            min_test_rows=_MIN_TEST_ROWS,
-            chance_gain=_CHANCE_GAIN,
+            prices=PriceSettings(
+                penalty=penalty,
+                scale=scale,
+                limit=check.optional_count(
+                    "n_features_to_select",
+                    self.n_features_to_select,
+                    low=1,
+                    # A categorical column holds more features than one.
+                    high=None if categorical and not whole else n_features,
+                    hint=hint,
+                ),
+                shortlist=self._checked_shortlist(),
+            ),
+            tree=TreeSettings(
+                min_node_fraction=check.number("min_node_fraction", self.min_node_fraction, low=0, high=1),
+                min_samples_leaf=check.optional_count("min_samples_leaf", self.min_samples_leaf, low=1),
+                max_depth=check.optional_count("max_depth", self.max_depth, low=1),
+                revisit_share=REVISIT_SHARE if limits_searches else 1.0,
+                longest_backoff=LONGEST_BACKOFF if limits_searches else 0,
+            ),
+            search=SearchSettings(
+                name=cast(SearchName, name),
+                group_tests=GroupTestSettings.of_paper(n_relevant, failure)
+                if test_rows is None
+                else GroupTestSettings(n_relevant, failure),
+                test_rows=test_rows,
+                min_test_rows=_MIN_TEST_ROWS,
+                chance_gain=_CHANCE_GAIN,
+            ),
+            columns=ColumnSettings(
+                max_bins=check.count("max_bins", self.max_bins, low=2, high=255),
+                categorical=categorical,
+                whole_categories=whole,
+                monotone=check.directions(
+                    "monotone_constraints", self.monotone_constraints, n_features, names, categorical
+                ),
+            ),
             zero_start=check.option("init", self.init, ("best", "zero")) == "zero",
-            max_bins=check.count("max_bins", self.max_bins, low=2, high=255),
-            categorical=categorical,
-            whole_categories=whole,
-            early_stopping_rounds=patience,
-            criterion=cast(Criterion, check.option("criterion", self.criterion, ("residuals", "newton"))),
-            subsample=check.number("subsample", self.subsample, low=0, high=1, low_open=True),
-            colsample=check.number("colsample", self.colsample, low=0, high=1, low_open=True),
-            monotone=check.directions(
-                "monotone_constraints", self.monotone_constraints, n_features, names, categorical
-            ),
-            shortlist=self._checked_shortlist(),
         )
 
     def _checked_shortlist(self) -> float:

@@ -13,8 +13,10 @@ from gtgbm.exact.arrays import (
     I32,
     I64,
     LANES,
+    MISSING_LEFT,
+    MISSING_UNSEEN,
     NEW,
-    OFFERED,
+    OTHER_TASKS,
     OWNED,
     RISING,
     SKIPPED,
@@ -23,7 +25,8 @@ from gtgbm.exact.arrays import (
     Bool,
     Table,
 )
-from gtgbm.exact.communicator import LocalReducer, Reducer
+from gtgbm.exact.communicator import Communicator, LocalCommunicator
+from gtgbm.exact.context import FitContext
 from gtgbm.exact.fixed_point import Cells, as_int16, exact_mean, pack, power_of_two_scale
 from gtgbm.exact.newton import newton_problem
 from gtgbm.exact.timings import Timings
@@ -39,8 +42,10 @@ __all__ = [
     "I32",
     "I64",
     "LANES",
+    "MISSING_LEFT",
+    "MISSING_UNSEEN",
     "NEW",
-    "OFFERED",
+    "OTHER_TASKS",
     "OWNED",
     "RISING",
     "SKIPPED",
@@ -48,8 +53,9 @@ __all__ = [
     "U16",
     "Bool",
     "Cells",
-    "LocalReducer",
-    "Reducer",
+    "Communicator",
+    "FitContext",
+    "LocalCommunicator",
     "RowWeights",
     "Table",
     "Timings",

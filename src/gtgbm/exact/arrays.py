@@ -1,4 +1,4 @@
-"""The array types of the library, each defined once.
+"""The array types of the library, each defined once, and the layout that Python and the kernels share.
 
 Row ids are int32 (tables have fewer than 2**31 rows), packed histogram cells int64, codes uint8.
 """
@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gtgbm import _core
 
 F64: TypeAlias = NDArray[np.float64]
 I64: TypeAlias = NDArray[np.int64]
@@ -21,17 +23,20 @@ Bool: TypeAlias = NDArray[np.bool_]
 Table: TypeAlias = NDArray[Any]
 """A dense (rows, columns) array of any native float or integer dtype, in either memory order."""
 
-LANES = 8
+LANES = _core.LANES
 """Columns interleaved in one tile of codes."""
 
-CELLS = 256
+CELLS = _core.CELLS
 """Histogram cells of one column: up to 255 bins of values, and the missing values in the last cell."""
 
-SKIPPED, NEW, OWNED, CATEGORICAL = 0, 1, 2, 3
-"""What a column, or a category of a categorical column, is to a scan of histograms (native/scan.hpp)."""
+SKIPPED, NEW, OWNED, CATEGORICAL = _core.SKIPPED, _core.NEW, _core.OWNED, _core.CATEGORICAL
+"""What a column, or a category of a categorical column, is to a scan of histograms (native/tree/scan.hpp)."""
 
-OFFERED = 16
-"""A category that other tasks own: kernels pass over it, and it is scanned apart, since its price differs."""
+OTHER_TASKS = 16
+"""A category that other tasks own: kernels skip it, and it is scanned apart, since its price differs."""
 
-RISING, FALLING = 4, 8
+RISING, FALLING = _core.RISING, _core.FALLING
 """Added to NEW or OWNED where predictions must not fall, or not rise, with a column's values."""
+
+MISSING_LEFT, MISSING_UNSEEN = _core.MISSING_LEFT, _core.MISSING_UNSEEN
+"""Side of a split's missing values; unseen: the node has none, and they follow the larger child."""

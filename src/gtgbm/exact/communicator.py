@@ -1,4 +1,4 @@
-"""The seam for many machines: sums over rows that decide splits and leaf values pass through a `Reducer`.
+"""The seam for many machines: sums over rows that decide splits and leaf values pass through here.
 
 Group-test scores, bin thresholds and reported losses do not yet.
 """
@@ -10,7 +10,7 @@ from typing import Protocol
 from gtgbm.exact.arrays import I64
 
 
-class Reducer(Protocol):
+class Communicator(Protocol):
     """Combines what each machine computed from its own rows.
 
     All sums are integers, so the result does not depend on how rows are divided.
@@ -30,7 +30,7 @@ class Reducer(Protocol):
         ...
 
 
-class LocalReducer:
+class LocalCommunicator:
     """One machine: nothing to combine."""
 
     is_local = True

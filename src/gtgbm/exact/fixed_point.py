@@ -9,7 +9,7 @@ import numpy as np
 
 from gtgbm import _core
 from gtgbm.exact.arrays import F64, I16, I64
-from gtgbm.exact.communicator import Reducer
+from gtgbm.exact.context import FitContext
 from gtgbm.exact.weights import RowWeights
 
 _GRADIENT_BITS = 28
@@ -42,6 +42,10 @@ class Cells:
         """Row counts of cell sums."""
         return total & ((1 << self.count_bits) - 1)
 
+    def gradient(self, total: I64) -> I64:
+        """Gradient sums of cell sums, in fixed point."""
+        return total >> self.count_bits
+
     def sse(self, total: I64, squares: I64) -> F64:
         """Return squared errors around the mean, in squared fixed-point units.
 
@@ -63,23 +67,24 @@ class Cells:
         )
 
 
-def pack(residuals: F64, weights: RowWeights, pool: _core.Pool, reducer: Reducer) -> Cells:
+def pack(residuals: F64, weights: RowWeights, context: FitContext) -> Cells:
     """Pack residuals into cells that cannot overflow when all rows are summed.
 
     Residuals are taken around their mean: no split depends on it, and a large one would cost resolution.
     """
+    pool, communicator = context.pool, context.communicator
     low, high = _core.min_max(pool, residuals)
-    largest = reducer.max(max(-low, high))
-    centre = _mean(residuals, weights.cells, weights.total_cells, largest, pool, reducer)
+    largest = communicator.max(max(-low, high))
+    centre = _mean(residuals, weights.cells, weights.total_cells, largest, context)
     # What is left of the largest residual; rounding of the difference is monotone.
-    largest = reducer.max(max(centre - low, high - centre))
+    largest = communicator.max(max(centre - low, high - centre))
     count_bits = weights.total_cells.bit_length()
     # 64 bits hold the sign, a sum of n gradients (bits + count_bits) and a count (count_bits).
     gradient_bits = min(_GRADIENT_BITS, 62 - 2 * count_bits)
     scale = power_of_two_scale(largest, gradient_bits)
     values = np.empty(residuals.shape[0], dtype=np.int64)
     local = _core.pack_cells(pool, residuals, weights.cells, centre, scale, count_bits, values)
-    total, squares_high, squares_low = reducer.sum(np.array(local, dtype=np.int64)).tolist()
+    total, squares_high, squares_low = communicator.sum(np.array(local, dtype=np.int64)).tolist()
     return Cells(values, scale, count_bits, total, (squares_high, squares_low))
 
 
@@ -97,16 +102,15 @@ def as_int16(residuals: F64) -> I16:
     return scaled
 
 
-def exact_mean(values: F64, weights: RowWeights, pool: _core.Pool, reducer: Reducer) -> float:
+def exact_mean(values: F64, weights: RowWeights, context: FitContext) -> float:
     """Weighted mean that is the same for every order of the rows."""
-    low, high = _core.min_max(pool, values)
-    largest = reducer.max(max(-low, high))
-    return _mean(values, weights.fine, weights.total_fine, largest, pool, reducer)
+    low, high = _core.min_max(context.pool, values)
+    largest = context.communicator.max(max(-low, high))
+    return _mean(values, weights.fine, weights.total_fine, largest, context)
 
 
-def _mean(
-    values: F64, weights: I64, total_weight: int, largest: float, pool: _core.Pool, reducer: Reducer
-) -> float:
+def _mean(values: F64, weights: I64, total_weight: int, largest: float, context: FitContext) -> float:
     scale = power_of_two_scale(largest, 62 - total_weight.bit_length())
-    total = reducer.sum(np.array([_core.fixed_point_sum(pool, values, weights, scale)], dtype=np.int64))
+    local = _core.fixed_point_sum(context.pool, values, weights, scale)
+    total = context.communicator.sum(np.array([local], dtype=np.int64))
     return float(total[0]) / scale / total_weight

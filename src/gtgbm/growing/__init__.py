@@ -3,16 +3,18 @@
 The grower, owned columns, splitting a level, whole subtrees, back-off, leaf values, monotone bounds.
 """
 
-from gtgbm.growing.grower import Grown, TreeGrower
+from gtgbm.growing.feature_columns import FeatureColumns
+from gtgbm.growing.grower import GrownTree, TreeGrower
 from gtgbm.growing.leaf_values import leaf_steps
 from gtgbm.growing.monotone import bounded_values
-from gtgbm.growing.other_tasks_columns import OfferedColumns
-from gtgbm.growing.owned_columns import ResidentColumns
+from gtgbm.growing.other_tasks_columns import OtherTasksColumns
+from gtgbm.growing.owned_columns import OwnedColumns
 
 __all__ = [
-    "Grown",
-    "OfferedColumns",
-    "ResidentColumns",
+    "FeatureColumns",
+    "GrownTree",
+    "OtherTasksColumns",
+    "OwnedColumns",
     "TreeGrower",
     "bounded_values",
     "leaf_steps",

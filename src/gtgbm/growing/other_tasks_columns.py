@@ -2,54 +2,53 @@
 
 from __future__ import annotations
 
-from gtgbm.data import Tiles
-from gtgbm.exact import F64, I64, LANES, NEW, SKIPPED, U8, Bool, Reducer
+from gtgbm.data import BinnedColumn, Tiles
+from gtgbm.exact import F64, I64, LANES, NEW, SKIPPED, U8, Bool
 from gtgbm.tree import Level, LevelHistograms, Splits, TreeContext
 
 
-class OfferedColumns:
-    """Finds the best splits over columns on offer.
+class OtherTasksColumns:
+    """Finds the best splits over columns that other tasks own.
 
     They stand apart, so that the histograms of owned columns, which every node needs, are no larger for them.
 
     Parameters
     ----------
     directions : ndarray of uint8, shape (columns,)
-        RISING or FALLING where a column is bound to a direction, else 0.
+        RISING or FALLING where a column has a monotone constraint, else 0.
     """
 
-    def __init__(self, n_rows: int, reducer: Reducer, directions: U8) -> None:
+    def __init__(self, n_rows: int, directions: U8) -> None:
         self._n_rows = n_rows
-        self._reducer = reducer
         self._directions = directions
         self._position: dict[int, int] = {}
         self._thresholds: dict[int, F64] = {}
-        self._start(Tiles(n_rows))
+        self._use_tiles(Tiles(n_rows))
 
-    def _start(self, tiles: Tiles) -> None:
+    def _use_tiles(self, tiles: Tiles) -> None:
         self._tiles = tiles
-        self._histograms = LevelHistograms(tiles, self._reducer)
+        self._histograms = LevelHistograms(tiles)
 
     def __contains__(self, feature: int) -> bool:
-        """Whether a feature is on offer."""
+        """Whether other tasks own a feature, and this one does not."""
         return feature in self._position
 
     def __len__(self) -> int:
-        """Return the number of features on offer."""
+        """Return the number of such features."""
         return len(self._position)
 
-    def add(self, feature: int, codes: U8, n_bins: int, thresholds: F64) -> None:
-        """Offer a feature that others own."""
+    def add(self, feature: int, column: BinnedColumn) -> None:
+        """Add a feature that another task has bought."""
         use = NEW | int(self._directions[feature])
-        self._position[feature] = self._tiles.append(feature, codes, n_bins, use)
-        self._thresholds[feature] = thresholds
+        self._position[feature] = self._tiles.append(feature, column.codes, column.n_bins, use)
+        self._thresholds[feature] = column.thresholds
 
-    def take(self, feature: int) -> tuple[U8, int, F64]:
-        """Codes, number of bins and thresholds of a feature just bought; it is on offer no more."""
+    def take_column(self, feature: int) -> BinnedColumn:
+        """Return the column of a feature that this task has just bought; it is not proposed any more."""
         position = self._position.pop(feature)
         self._tiles.use[position] = SKIPPED
-        column = self._tiles.column(position), int(self._tiles.n_bins[position])
-        return *column, self._thresholds.pop(feature)
+        codes, n_bins = self._tiles.column(position), int(self._tiles.n_bins[position])
+        return BinnedColumn(codes, n_bins, self._thresholds.pop(feature))
 
     def start_tree(self, allowed: Bool | None) -> None:
         """Forget the last tree's histograms; `allowed` features (d,) are looked at, None: all."""
@@ -66,6 +65,6 @@ class OfferedColumns:
         """Drop the columns that were bought."""
         old, tiles = self._tiles, Tiles(self._n_rows, max(len(self), 1))
         for feature, position in self._position.items():
-            given = old.column(position), int(old.n_bins[position]), int(old.use[position])
-            self._position[feature] = tiles.append(feature, *given)
-        self._start(tiles)
+            n_bins, use = int(old.n_bins[position]), int(old.use[position])
+            self._position[feature] = tiles.append(feature, old.column(position), n_bins, use)
+        self._use_tiles(tiles)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.data import CategoryColumn, Tiles
+from gtgbm.data import BinnedColumn, CategoryColumn, Tiles
 from gtgbm.exact import (
     CATEGORICAL,
     CELLS,
@@ -16,23 +16,25 @@ from gtgbm.exact import (
     I64,
     LANES,
     NEW,
-    OFFERED,
+    OTHER_TASKS,
     OWNED,
     SKIPPED,
     U8,
     Bool,
-    Reducer,
 )
 from gtgbm.tree import BestSplits, Level, LevelHistograms, SplitRules, Splits, TreeContext
 
 
-class ResidentColumns:
+class OwnedColumns:
     """Owned columns of numbers, and categorical columns with whatever of their categories is owned.
 
     Attributes
     ----------
+    n_rows : int
     n_features : int
         Columns of the table and categories together.
+    tiles : Tiles
+        Codes of all columns held.
 
     Parameters
     ----------
@@ -47,13 +49,13 @@ class ResidentColumns:
         n_rows: int,
         n_columns: int,
         categorical: Sequence[CategoryColumn],
-        reducer: Reducer,
         directions: U8,
     ) -> None:
+        self.n_rows = n_rows
         self._directions = directions
         self.n_features = max([n_columns, *(column.end_feature for column in categorical)])
         self.tiles = _tiles_of(n_rows, categorical)
-        self._histograms = LevelHistograms(self.tiles, reducer)
+        self._histograms = LevelHistograms(self.tiles)
         self._position: I64 = np.full(self.n_features, -1, dtype=np.int64)
         self._is_whole = bool(categorical) and categorical[0].is_whole
         self._column: I64 = np.arange(self.n_features, dtype=np.int64)
@@ -68,7 +70,7 @@ class ResidentColumns:
     def has_new(self) -> bool:
         """Whether some category is not owned yet."""
         categories = self.tiles.category_use
-        return bool(((categories == NEW) | (categories == OFFERED)).any())
+        return bool(((categories == NEW) | (categories == OTHER_TASKS)).any())
 
     def start_tree(self, allowed: Bool | None) -> None:
         """Forget the last tree's histograms.
@@ -103,16 +105,20 @@ class ResidentColumns:
         """Best splits at some nodes: over owned features, new categories, and those that others own."""
         return self._histograms.best_splits(tree, level, nodes)
 
-    def own_numbers(self, feature: int, codes: U8, n_bins: int, thresholds: F64) -> None:
+    def own_numbers(self, feature: int, column: BinnedColumn) -> None:
         """Take in the column of a feature just bought."""
-        position = self.tiles.append(feature, codes, n_bins, OWNED | int(self._directions[feature]))
+        use = OWNED | int(self._directions[feature])
+        position = self.tiles.append(feature, column.codes, column.n_bins, use)
         self._position[feature] = position
-        self._keep_thresholds(position, thresholds)
+        self._keep_thresholds(position, column.thresholds)
 
-    def offer_category(self, feature: int) -> None:
-        """Let others own a category, or a column of them, unless the task does or has too few rows of it."""
+    def know_category(self, feature: int) -> None:
+        """Note that other tasks own a category, or a column of them.
+
+        Nothing changes where this task owns it, or has too few rows of it.
+        """
         use = self._uses(feature)
-        use[use == NEW] = OFFERED
+        use[use == NEW] = OTHER_TASKS
 
     def is_categorical(self, feature: int) -> bool:
         """Whether a feature is a category, or a column of categories."""
@@ -156,17 +162,17 @@ class ResidentColumns:
         position, order = self._position[splits.feature], tree.order
         n_left = np.empty(position.shape[0], dtype=np.int64)
         _core.partition_rows(
-            tree.pool,
-            self.tiles.codes,
-            position,
-            splits.bin,
-            self._is_category(position),
-            missing_left,
-            begin,
-            end,
-            order.rows,
-            order.scratch,
-            n_left,
+            pool=tree.pool,
+            codes=self.tiles.codes,
+            column=position,
+            bin=splits.bin,
+            is_category=self._is_category(position),
+            missing_left=missing_left,
+            begin=begin,
+            end=end,
+            rows=order.rows,
+            scratch=order.scratch,
+            n_left=n_left,
         )
         return n_left, tree.sums(begin, begin + n_left)
 

@@ -1,4 +1,4 @@
-"""Grows what is below nodes that have nothing left to decide, each in one native call's task."""
+"""Whole subtrees over owned features, where nothing is left to decide: one native call grows them all."""
 
 from __future__ import annotations
 
@@ -6,19 +6,63 @@ import numpy as np
 
 from gtgbm import _core
 from gtgbm.exact import I64
-from gtgbm.growing.owned_columns import ResidentColumns
-from gtgbm.tree import Draft, Level, TreeContext, TreeLimits, node_table
+from gtgbm.growing.owned_columns import OwnedColumns
+from gtgbm.growing.splitting import is_due, split_nodes, splittable
+from gtgbm.tree import Level, Splits, TreeBuilder, TreeContext, node_table, without_parents
 
-_ENTRIES = 8
+_FIELD = {name: place for place, name in enumerate(_core.SUBTREE_FIELDS)}
+_COLUMN, _SIDE, _LEFT = (_FIELD[name] for name in ("column", "missing_side", "left"))
+_BEGIN, _END, _TOTAL = (_FIELD[name] for name in ("begin", "end", "total"))
 _NO_LIMIT = 1 << 40
+_SMALL_NODE = 2048
+_SMALL_SHARE = 8
+"""A node with at most `_SMALL_NODE` rows, or one in `_SMALL_SHARE` of all rows, is small: one thread grows
+all that is below it without the others waiting long."""
 
 
-def grow_subtrees(
+def grow_down(tree: TreeContext, level: Level, owned: OwnedColumns, builder: TreeBuilder) -> I64:
+    """Grow nodes over owned features until they are due for a search; returns those, as rows of a level."""
+    if not tree.context.communicator.is_local:
+        return _grow_by_levels(tree, level, owned, builder)
+    if owned.tiles.n_columns == 0:
+        return level.nodes[:0]
+    # All threads together on one node, until nodes are small enough for one thread each.
+    n_rows = tree.order.rows.shape[0]
+    total_weight = int(tree.cells.count(np.array([tree.cells.total]))[0])
+    # Sizes are compared as sums of weights, like everything else.
+    small = max(1, max(_SMALL_NODE, n_rows // _SMALL_SHARE) * total_weight // n_rows)
+    is_large = level.n_rows > small
+    if is_large.any():
+        large = level.only(is_large)
+        met = _grow_subtrees(tree, large, owned, builder, np.maximum(large.due_rows, small), shared=True)
+        level = level.only(~is_large).with_nodes(met)
+    due = is_due(level)
+    rest = level.only(~due)
+    met = _grow_subtrees(tree, rest, owned, builder, rest.due_rows.copy(), shared=False)
+    return np.concatenate([level.nodes[due], met])
+
+
+def _grow_by_levels(tree: TreeContext, level: Level, owned: OwnedColumns, builder: TreeBuilder) -> I64:
+    """Do the same where every histogram has to be summed over machines."""
+    found = []
+    below: Level | None = level
+    while below is not None:
+        level = below
+        due = is_due(level)
+        found.append(level.nodes[due])
+        level.is_open &= ~due
+        active = splittable(level, tree.limits)
+        choice = Splits.none(len(level))
+        choice.put(active, owned.best_splits(tree, level, active).owned)
+        below = split_nodes(tree, level, active, choice, owned, builder)
+    return without_parents(np.concatenate(found))
+
+
+def _grow_subtrees(
     tree: TreeContext,
     level: Level,
-    residents: ResidentColumns,
-    limits: TreeLimits,
-    draft: Draft,
+    owned: OwnedColumns,
+    builder: TreeBuilder,
     stop_rows: I64,
     *,
     shared: bool,
@@ -28,7 +72,7 @@ def grow_subtrees(
     Parameters
     ----------
     stop_rows : ndarray of int64, shape (nodes,)
-        Nodes below with at most so many rows are left as they are.
+        Nodes below with at most this many rows are left as they are.
     shared : bool
         Whether all threads work on one subtree after the other, or each on subtrees of its own.
 
@@ -37,58 +81,52 @@ def grow_subtrees(
     ndarray of int64
         Rows of a `Level`: the nodes left as they are.
     """
-    tiles = residents.tiles
     if len(level) == 0:
         none = np.empty(0, dtype=np.int64)
         return node_table(none, none, none, none, none, none, np.empty((0, 2), dtype=np.int64))
     # A binary tree of k leaves has 2 k - 1 nodes.
     room = np.maximum(2 * np.minimum(level.n_rows // tree.min_leaf, level.size) - 1, 1)
     first = np.concatenate([[0], np.cumsum(room)])
-    nodes, gain = np.empty((first[-1], _ENTRIES), dtype=np.int64), np.empty(first[-1])
+    nodes, gain = np.empty((first[-1], len(_FIELD)), dtype=np.int64), np.empty(first[-1])
     n_nodes = np.empty(len(level), dtype=np.int64)
-    order = tree.order
+    limits, order = tree.limits, tree.order
     _core.grow_subtrees(
-        tree.pool,
-        tiles.codes,
-        tiles.widths,
-        tiles.n_bins,
-        tiles.scanned_use,
-        tiles.category_row,
-        tiles.category_use,
-        level.begin.copy(),
-        level.end.copy(),
-        level.total.copy(),
-        level.depth.copy(),
-        stop_rows,
-        tree.cells.count_bits,
-        limits.fewest_rows,
-        tree.min_leaf,
-        _NO_LIMIT if limits.max_depth is None else limits.max_depth,
-        order.rows,
-        tree.cells.values,
-        order.scratch,
-        order.cells,
-        first,
-        nodes,
-        gain,
-        n_nodes,
-        shared,
+        pool=tree.pool,
+        tiles=owned.tiles.native(),
+        begin=level.begin.copy(),
+        end=level.end.copy(),
+        total=level.total.copy(),
+        depth=level.depth.copy(),
+        stop_rows=stop_rows,
+        count_bits=tree.cells.count_bits,
+        fewest_rows=limits.fewest_rows,
+        min_leaf=limits.min_leaf,
+        max_depth=_NO_LIMIT if limits.max_depth is None else limits.max_depth,
+        rows=order.rows,
+        cells=tree.cells.values,
+        row_scratch=order.scratch,
+        ordered=order.cells,
+        first=first,
+        nodes=nodes,
+        gain=gain,
+        n_nodes=n_nodes,
+        shared=shared,
     )
     # A subtree's first node has its number already; the others are numbered subtree by subtree.
     local = np.arange(n_nodes.sum()) - np.repeat(np.cumsum(n_nodes) - n_nodes, n_nodes)
     place = np.repeat(first[:-1], n_nodes) + local
     used = nodes[place]
-    base = draft.n_nodes - 1 + np.repeat(np.cumsum(n_nodes - 1) - (n_nodes - 1), n_nodes)
+    base = builder.n_nodes - 1 + np.repeat(np.cumsum(n_nodes - 1) - (n_nodes - 1), n_nodes)
     number = np.where(local == 0, np.repeat(level.number, n_nodes), base + local)
     new = used[local > 0]
-    draft.add_nodes(tree.cells.count(new[:, 6]), new[:, 4], new[:, 5])
-    split = np.flatnonzero(used[:, 3] >= 0)
-    position, bins, side = used[split, :3].astype(np.int32).T
-    rules = residents.rules(tiles.feature_of(position, bins), bins)
-    draft.add_splits(number[split], rules, side, gain[place[split]], base[split] + used[split, 3])
-    is_leaf, n_rows = used[:, 3] < 0, tree.cells.count(used[:, 6])
+    builder.add_nodes(tree.cells.count(new[:, _TOTAL]), new[:, _BEGIN], new[:, _END])
+    split = np.flatnonzero(used[:, _LEFT] >= 0)
+    position, bins, side = used[split, _COLUMN : _SIDE + 1].astype(np.int32).T
+    rules = owned.rules(owned.tiles.feature_of(position, bins), bins)
+    builder.add_splits(number[split], rules, side, gain[place[split]], base[split] + used[split, _LEFT])
+    is_leaf, n_rows = used[:, _LEFT] < 0, tree.cells.count(used[:, _TOTAL])
     left_open = np.flatnonzero(is_leaf & (n_rows <= np.repeat(stop_rows, n_nodes)))
-    begin, end, total, depth = used[left_open, 4:].T
+    begin, end, total, depth = used[left_open, _BEGIN:].T
     due_rows = np.repeat(level.due_rows, n_nodes)[left_open]
     squares = tree.sums(begin.copy(), end.copy())[:, 1:]
     return node_table(begin, end, number[left_open], depth, due_rows, total, squares)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.exact import F64, I32, LocalReducer, Reducer, RowWeights, exact_mean
+from gtgbm.exact import F64, I32, FitContext, RowWeights, exact_mean
 
 _LARGEST = 1e100
 """Values beyond are no longer targets or losses of anything: their mean need not be exact."""
@@ -14,24 +14,21 @@ _LARGEST = 1e100
 class Averages:
     """Averages over the rows, weighted as in `fit`: what a loss needs to find its best constant."""
 
-    def __init__(
-        self, weights: RowWeights, pool: _core.Pool | None = None, reducer: Reducer | None = None
-    ) -> None:
+    def __init__(self, weights: RowWeights, context: FitContext | None = None) -> None:
         self._weights = weights
-        self._pool = _core.Pool(1) if pool is None else pool
-        self._reducer = LocalReducer() if reducer is None else reducer
+        self._context = FitContext.serial() if context is None else context
 
     def mean(self, values: F64) -> float:
         """Mean of values (n,); infinite or NaN if one of them is."""
         values = np.ascontiguousarray(values, dtype=np.float64)
         if not np.abs(values).max(initial=0.0) < _LARGEST:
             return self._weights.mean(values)
-        return exact_mean(values, self._weights, self._pool, self._reducer)
+        return exact_mean(values, self._weights, self._context)
 
     def quantile(self, values: F64, share: float) -> float:
         """Value below which `share` of the weight lies; halfway between two where it is exactly that."""
         rows: I32 = np.arange(values.shape[0], dtype=np.int32)
         all_rows = rows, np.zeros(1, dtype=np.int64), np.full(1, values.shape[0])
         values, found = np.ascontiguousarray(values, dtype=np.float64), np.empty(1)
-        _core.leaf_quantiles(self._pool, *all_rows, values, self._weights.fine, share, found)
+        _core.leaf_quantiles(self._context.pool, *all_rows, values, self._weights.fine, share, found)
         return float(found[0])

@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-from gtgbm import _core
-from gtgbm.exact import F64, Reducer, RowWeights
+from gtgbm.exact import F64, FitContext, RowWeights
 from gtgbm.losses.queries import Queries
 
 
@@ -91,11 +90,11 @@ class Loss(Protocol):
         """How leaves get their values."""
         ...
 
-    def start(self, targets: Targets, pool: _core.Pool, reducer: Reducer) -> F64:
+    def start(self, targets: Targets, context: FitContext) -> F64:
         """Best constant scores, shape (k,)."""
         ...
 
-    def derivatives(self, scores: F64, targets: Targets, pool: _core.Pool) -> Derivatives:
+    def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
         """Residuals, curvatures and loss at ``scores`` (k, n)."""
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.exact import F64, Reducer, exact_mean
+from gtgbm.exact import F64, FitContext, exact_mean
 from gtgbm.losses.base import Derivatives, NewtonLeaf, Targets
 from gtgbm.losses.exponential import exp
 
@@ -16,13 +16,13 @@ class SquaredError:
     n_scores = 1
     leaf = NewtonLeaf()
 
-    def start(self, targets: Targets, pool: _core.Pool, reducer: Reducer) -> F64:
+    def start(self, targets: Targets, context: FitContext) -> F64:
         """Mean of the target."""
-        return np.array([exact_mean(targets.y, targets.weights, pool, reducer)])
+        return np.array([exact_mean(targets.y, targets.weights, context)])
 
-    def derivatives(self, scores: F64, targets: Targets, pool: _core.Pool) -> Derivatives:
+    def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
         """Residuals are y - score."""
-        del pool
+        del context
         residuals = targets.y - scores
         with np.errstate(over="ignore"):  # an infinite loss is the booster's to report
             squares = residuals[0] * residuals[0]
@@ -44,16 +44,16 @@ class LogLoss:
     n_scores = 1
     leaf = NewtonLeaf(largest=_LARGEST_STEP)
 
-    def start(self, targets: Targets, pool: _core.Pool, reducer: Reducer) -> F64:
+    def start(self, targets: Targets, context: FitContext) -> F64:
         """Log-odds of the positive class."""
-        p = exact_mean(targets.y, targets.weights, pool, reducer)
+        p = exact_mean(targets.y, targets.weights, context)
         return np.array([np.log(p / (1.0 - p))])
 
-    def derivatives(self, scores: F64, targets: Targets, pool: _core.Pool) -> Derivatives:
+    def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
         """Residuals are y - p."""
         y = targets.y
         residuals, curvatures = np.empty_like(scores), np.empty_like(scores)
-        loss = _core.logistic_residuals(pool, scores[0], y, residuals[0], curvatures[0]) / y.shape[0]
+        loss = _core.logistic_residuals(context.pool, scores[0], y, residuals[0], curvatures[0]) / y.shape[0]
         if not targets.weights.are_equal:
             loss = targets.weights.mean(np.logaddexp(0.0, scores[0]) - y * scores[0])
         return Derivatives(residuals, curvatures, loss)
@@ -72,19 +72,19 @@ class MultinomialLoss:
     def __init__(self, n_classes: int) -> None:
         self.n_scores = n_classes
 
-    def start(self, targets: Targets, pool: _core.Pool, reducer: Reducer) -> F64:
+    def start(self, targets: Targets, context: FitContext) -> F64:
         """Logarithms of the classes' frequencies."""
         is_class = targets.y == np.arange(self.n_scores)[:, None]
-        means = [exact_mean(one.astype(np.float64), targets.weights, pool, reducer) for one in is_class]
+        means = [exact_mean(one.astype(np.float64), targets.weights, context) for one in is_class]
         return np.asarray(np.log(means), dtype=np.float64)
 
-    def derivatives(self, scores: F64, targets: Targets, pool: _core.Pool) -> Derivatives:
+    def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
         """Residuals are 1 - p for a row's class and -p for the others.
 
         Curvatures carry the factor k / (k - 1) of Friedman's multiclass step, by which one tree per class
         accounts for the scores being free up to a shared constant.
         """
-        p = softmax(scores, pool)
+        p = softmax(scores, context.pool)
         chosen = (targets.y.astype(np.int64), np.arange(targets.y.shape[0]))
         losses = -np.log(np.maximum(p[chosen], np.finfo(np.float64).tiny))
         curvatures = p * (1.0 - p) * (self.n_scores / (self.n_scores - 1.0))

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gtgbm import _core
-from gtgbm.exact import F64, Reducer
+from gtgbm.exact import F64, FitContext
 from gtgbm.losses.averages import Averages
 from gtgbm.losses.base import Derivatives, LeafRule, NewtonLeaf, QuantileLeaf, Targets
 from gtgbm.losses.exponential import exp
@@ -283,16 +282,16 @@ class Pointwise:
         """Return the loss for two classes: where it does not say otherwise, scores are log-odds."""
         return Pointwise(self._function, is_of_classes=True)
 
-    def start(self, targets: Targets, pool: _core.Pool, reducer: Reducer) -> F64:
+    def start(self, targets: Targets, context: FitContext) -> F64:
         """Best constant, as the function says or by Newton's method."""
         find = getattr(self._function, "start", None)
         if find is None:
             find = LossFunction.start.__get__(self._function)
-        return np.array([float(find(targets.y, Averages(targets.weights, pool, reducer)))])
+        return np.array([float(find(targets.y, Averages(targets.weights, context)))])
 
-    def derivatives(self, scores: F64, targets: Targets, pool: _core.Pool) -> Derivatives:
+    def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
         """Ask the function, and check what it says."""
-        del pool
+        del context
         y, score = targets.y, scores[0]
         gradient = self._asked("gradient", y, score)
         curvature = self._asked("curvature", y, score)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.exact import F64, Reducer
+from gtgbm.exact import F64, FitContext
 from gtgbm.losses.base import Derivatives, NewtonLeaf, Targets
 from gtgbm.losses.queries import Queries
 
@@ -47,19 +47,19 @@ class RankingLoss:
         # Not what was learnt about a fit's targets.
         return RankingLoss, (self._by_ndcg, self._truncation)
 
-    def start(self, targets: Targets, pool: _core.Pool, reducer: Reducer) -> F64:
+    def start(self, targets: Targets, context: FitContext) -> F64:
         """0: only differences count."""
-        del targets, pool, reducer
+        del targets, context
         return np.zeros(1)
 
-    def derivatives(self, scores: F64, targets: Targets, pool: _core.Pool) -> Derivatives:
+    def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
         """Sum over pairs; the mean loss is that of a query."""
         assert targets.queries is not None
         facts = self._facts_of(targets)
         residuals, curvatures = np.empty_like(scores), np.empty_like(scores)
         queries, losses = targets.queries, np.empty(len(targets.queries))
         _core.rank_residuals(
-            pool,
+            context.pool,
             queries.rows,
             queries.begin,
             targets.y,

@@ -3,13 +3,12 @@
 Prices under the shared set Ω_G, turns of tasks, common trees, and columns binned once for all tasks.
 """
 
-from gtgbm.multitask.shared_columns import SharedTable
-from gtgbm.multitask.task import Task
+from gtgbm.multitask.task import Task, TaskSharing
 from gtgbm.multitask.training import FittedTasks, train_tasks
 
 __all__ = [
     "FittedTasks",
-    "SharedTable",
     "Task",
+    "TaskSharing",
     "train_tasks",
 ]

@@ -9,49 +9,49 @@ import numpy as np
 from scipy.sparse import vstack
 
 from gtgbm import _core
-from gtgbm.boosting import Model, train
+from gtgbm.boosting import Dataset, Model, Problem, train
 from gtgbm.data import issparse
-from gtgbm.exact import RowWeights
-from gtgbm.losses import Loss, Targets
-from gtgbm.multitask.task import Task
+from gtgbm.exact import FitContext, RowWeights
+from gtgbm.losses import Targets
+from gtgbm.multitask.task import Task, TaskSharing
 
 
-def common_start(
-    tasks: Sequence[Task],
-    loss: Loss,
-    group_penalty: float,
-    limit: int | None,
-    n_rounds: int,
-    seed: int,
-    pool: _core.Pool,
-) -> Model:
+def common_trees(tasks: Sequence[Task], sharing: TaskSharing, pool: _core.Pool) -> Model:
     """Fit one model to the rows of all tasks.
 
     A feature costs what it costs a task alone, on average, as a share of the squared error of all tasks: it
     is bought once, and all tasks own it.
     """
-    parts = [task.own_table() for task in tasks]
-    table = vstack(parts, format="csc") if issparse(parts[0]) else np.concatenate(parts)
-    weights = [task.targets.weights for task in tasks]
-    equal = all(one.are_equal for one in weights)
-    y = np.concatenate([task.targets.y for task in tasks])
-    of_rows = (
-        RowWeights.equal(y.shape[0])
-        if equal
-        else RowWeights.of(np.concatenate([one.as_floats() for one in weights]))
-    )
-    sizes = [task.targets.y.shape[0] for task in tasks]
-    penalty = group_penalty + np.average([task.settings.penalty for task in tasks], weights=sizes)
-    limits = [one for one in (limit, tasks[0].settings.n_features_to_select) if one is not None]
+    sizes = [task.n_rows for task in tasks]
+    first = tasks[0].problem
+    prices = [task.problem.settings.prices for task in tasks]
+    penalty = sharing.group_penalty + np.average([one.penalty for one in prices], weights=sizes)
+    limits = [limit for limit in (sharing.limit, prices[0].limit) if limit is not None]
+    rates = [task.problem.settings.rounds.learning_rate for task in tasks]
     settings = replace(
-        tasks[0].settings,
-        n_estimators=n_rounds,
-        learning_rate=float(np.average([task.settings.learning_rate for task in tasks], weights=sizes)),
-        penalty=float(penalty) / len(tasks),
-        n_features_to_select=min(limits, default=None),
-        early_stopping_rounds=None,
+        first.settings,
+        rounds=replace(
+            first.settings.rounds,
+            n_rounds=sharing.n_common_rounds,
+            learning_rate=float(np.average(rates, weights=sizes)),
+            patience=None,
+        ),
+        prices=replace(prices[0], penalty=float(penalty) / len(tasks), limit=min(limits, default=None)),
     )
-    return train(table, Targets(y, of_rows), loss, settings, seed=seed, pool=pool).model
+    together = Problem(_all_rows(tasks), first.loss, settings, first.seed)
+    return train(together, FitContext(pool)).model
+
+
+def _all_rows(tasks: Sequence[Task]) -> Dataset:
+    """Put the rows of all tasks into one table, task after task."""
+    parts = [task.own_problem().data for task in tasks]
+    tables = [part.table for part in parts]
+    table = vstack(tables, format="csc") if issparse(tables[0]) else np.concatenate(tables)
+    y = np.concatenate([part.targets.y for part in parts])
+    weights = [part.targets.weights for part in parts]
+    if all(one.are_equal for one in weights):
+        return Dataset(table, Targets(y, RowWeights.equal(y.shape[0])))
+    return Dataset(table, Targets(y, RowWeights.of(np.concatenate([one.as_floats() for one in weights]))))
 
 
 def copy_of(common: Model) -> Model:

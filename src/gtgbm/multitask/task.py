@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from gtgbm.boosting import Evaluated, Settings
-from gtgbm.data import AnyTable
+from gtgbm.boosting import Dataset, Problem
 from gtgbm.exact import I64
-from gtgbm.losses import Targets
 
 
 @dataclass(frozen=True)
@@ -16,22 +14,46 @@ class Task:
 
     Attributes
     ----------
-    table : ndarray or scipy.sparse.csc_matrix
-        Of the task alone; or the dense table of all tasks, of which it has some `rows`.
+    problem : Problem
+        Its table is the task's own, or the dense table of all tasks, of which it has some `rows`; its
+        penalty is that of the task alone, its limit the number of features it may select by itself.
     rows : ndarray of int64 or None
         Ascending; None: all rows of a table of its own.
-    settings : Settings
-        Its `penalty` is that of the task alone, its `n_features_to_select` the most it may own by itself.
     """
 
-    table: AnyTable
+    problem: Problem
     rows: I64 | None
-    targets: Targets
-    settings: Settings
-    evaluated: Evaluated
 
-    def own_table(self) -> AnyTable:
-        """Return the task's rows; a copy only where they are not the whole table."""
-        if self.rows is None or self.rows.shape[0] == self.table.shape[0]:
-            return self.table
-        return self.table[self.rows]
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the task."""
+        return self.problem.data.n_rows
+
+    def own_problem(self) -> Problem:
+        """Return the problem over the task's rows alone; a copy only where they are not the whole table."""
+        table, targets = self.problem.data.table, self.problem.data.targets
+        if self.rows is None or self.rows.shape[0] == table.shape[0]:
+            return self.problem
+        return replace(self.problem, data=Dataset(table[self.rows], targets))
+
+
+@dataclass(frozen=True)
+class TaskSharing:
+    """What tasks have to do with each other.
+
+    Attributes
+    ----------
+    group_penalty : float
+        μ_G: what a feature costs on top that no task owns yet.
+    limit : int or None
+        Most features of all tasks together.
+    in_parallel : bool
+        Whether tasks learn of each other's features only after each round; see `Parallel`.
+    n_common_rounds : int
+        Rounds of common trees, which all tasks begin with.
+    """
+
+    group_penalty: float
+    limit: int | None
+    in_parallel: bool = False
+    n_common_rounds: int = 0

@@ -71,8 +71,8 @@ class TaskCosts(FeatureCosts):
         self._group_price = (self._penalty + self._group_penalty) * root_sse
 
     @property
-    def offered(self) -> list[int]:
-        """Features that other tasks own, in the order they were bought."""
+    def owned_by_other_tasks(self) -> list[int]:
+        """Features that only other tasks own, in the order they were bought."""
         if not self._is_sharing:
             return []
         return [feature for feature in self._shared.owned if not self._is_owned[feature]]

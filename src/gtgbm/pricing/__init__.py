@@ -4,10 +4,6 @@ The set Ω of owned features, prices in units of a tree's gain, and the purchase
 """
 
 from gtgbm.pricing.feature_costs import FeatureCosts, PenaltyScale
-from gtgbm.pricing.purchases import buy_new_features
+from gtgbm.pricing.purchases import NodePurchase, buy_features
 
-__all__ = [
-    "FeatureCosts",
-    "PenaltyScale",
-    "buy_new_features",
-]
+__all__ = ["FeatureCosts", "NodePurchase", "PenaltyScale", "buy_features"]

@@ -58,8 +58,8 @@ class FeatureCosts:
         return self._is_owned
 
     @property
-    def offered(self) -> list[int]:
-        """Features that others own, in the order they were bought."""
+    def owned_by_other_tasks(self) -> list[int]:
+        """Features that only other tasks own, in the order they were bought."""
         return []
 
     @property

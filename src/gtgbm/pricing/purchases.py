@@ -1,8 +1,9 @@
-"""Lets nodes buy features: what one has bought is free for those after it."""
+"""Purchases of a level's nodes: a feature that one node buys is free for the nodes after it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,13 +11,21 @@ from gtgbm.exact import I64
 from gtgbm.pricing.feature_costs import FeatureCosts
 from gtgbm.tree import Splits
 
-Measure = Callable[[int, I64], Splits]
-"""``measure(feature, nodes)``: the splits of a feature just bought at some nodes."""
+Acquire = Callable[[int, I64], Splits]
+"""``acquire(feature, nodes)`` makes a feature's column an owned one and returns its splits at some nodes."""
 
 
-def buy_new_features(
-    choice: Splits, proposals: Sequence[Splits], turn: I64, costs: FeatureCosts, measure: Measure
-) -> list[tuple[int, int, float]]:
+class NodePurchase(NamedTuple):
+    """What a node of the level has bought, and its price in units of gain."""
+
+    node: int
+    feature: int
+    price: float
+
+
+def buy_features(
+    choice: Splits, proposals: Sequence[Splits], turn: I64, costs: FeatureCosts, acquire: Acquire
+) -> list[NodePurchase]:
     """Let nodes take turns in buying.
 
     One proposal per node and price suffices: whatever the node's best feature at that price is, once another
@@ -31,15 +40,15 @@ def buy_new_features(
         limit allows, so that a node falls back to a feature of another price. Of equals the first wins.
     turn : ndarray of int64
         The nodes that may split, in the order in which they choose.
-    measure : callable
+    acquire : callable
         Called once for each purchase, with the nodes after the buyer.
 
     Returns
     -------
-    list of (node, feature, price)
-        What was bought, in order.
+    list of NodePurchase
+        In the order of purchase.
     """
-    bought: list[tuple[int, int, float]] = []
+    bought: list[NodePurchase] = []
     waiting = turn
     while True:
         prices = np.stack([costs.prices(kind.feature[waiting]) for kind in proposals])
@@ -56,5 +65,5 @@ def buy_new_features(
         if costs.is_owned[feature]:
             continue
         costs.buy(feature)
-        bought.append((node, feature, float(prices[kind, first])))
-        choice.improve(waiting, measure(feature, waiting))
+        bought.append(NodePurchase(node, feature, float(prices[kind, first])))
+        choice.improve(waiting, acquire(feature, waiting))

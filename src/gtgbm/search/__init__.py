@@ -3,10 +3,12 @@
 Exhaustive and sparse search, group tests, trend tests, screening of candidates, and the choice among them.
 """
 
+from gtgbm.search.base import Search
 from gtgbm.search.choice import SearchChoice, choose_search
-from gtgbm.search.exhaustive import ExhaustiveSearch, Search
+from gtgbm.search.dealing import GroupTestSettings
+from gtgbm.search.exhaustive import ExhaustiveSearch
 from gtgbm.search.group_search import GroupSearch, Screening
-from gtgbm.search.group_tests import GroupTests, GroupTestSettings
+from gtgbm.search.group_tests import GroupTests
 from gtgbm.search.trend_tests import TrendTests, n_trend_rows
 
 __all__ = [

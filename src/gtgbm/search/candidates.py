@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.exact import CELLS, F64, I32, I64, U8
-from gtgbm.tree import Level, TreeContext, scan_pairs
+from gtgbm.exact import F64, I32, I64, U8
+from gtgbm.tree import Level, PairColumns, PairRows, TreeContext, sampled_gains
 
 
 class CandidateColumns:
@@ -33,6 +33,18 @@ class CandidateColumns:
             self._slot[new] = np.arange(first, last)
             self._count = last
         return self._slot[features]
+
+    def pairs(self, features: I64, directions: U8) -> PairColumns:
+        """Return the columns of some features, each of which is paired with a node.
+
+        Parameters
+        ----------
+        features : ndarray of int64, shape (pairs,)
+        directions : ndarray of uint8, shape (columns,)
+            RISING or FALLING where a column has a monotone constraint, else 0.
+        """
+        slots = self.slots(features)
+        return PairColumns(self.codes, slots, self.n_bins[slots], directions[features])
 
     def _grow(self, capacity: int) -> None:
         codes = np.empty((capacity, self.codes.shape[1]), dtype=np.uint8)
@@ -71,15 +83,15 @@ class RowSample:
             return SampledNodes(self._every, cells, cells, first, last, total, count(total))
         first, total = np.empty(nodes.shape[0] + 1, dtype=np.int64), np.empty(nodes.shape[0], dtype=np.int64)
         _core.sampled_rows(
-            tree.order.rows,
-            tree.cells.values,
-            level.begin[nodes],
-            level.end[nodes],
-            self._position,
-            self._positions,
-            self._cells,
-            first,
-            total,
+            rows=tree.order.rows,
+            cells=tree.cells.values,
+            begin=level.begin[nodes],
+            end=level.end[nodes],
+            position=self._position,
+            out_positions=self._positions,
+            out_cells=self._cells,
+            first=first,
+            total=total,
         )
         return SampledNodes(self._positions, self._cells, cells, first[:-1], first[1:], total, count(total))
 
@@ -110,18 +122,8 @@ class SampledNodes:
     total: I64
     n_rows: I64
 
-    def gains(
-        self,
-        tree: TreeContext,
-        node: I64,
-        codes: U8,
-        slots: I64,
-        n_bins: I32,
-        direction: U8,
-        min_leaf: int,
-    ) -> F64:
+    def gains(self, tree: TreeContext, node: I64, columns: PairColumns, min_leaf: int) -> F64:
         """Gain of the best split of single columns at single nodes, on the sampled rows alone."""
-        hist = np.empty((node.shape[0], CELLS), dtype=np.int64)
-        rows = self.positions, self.by_position, self.begin[node], self.end[node]
-        _core.build_pair_histograms(tree.pool, codes, slots, *rows, hist)
-        return scan_pairs(tree, hist, n_bins[slots], direction, self.total[node], min_leaf)[0]
+        begin, end, total = self.begin[node], self.end[node], self.total[node]
+        rows = PairRows(self.positions, self.by_position, begin, end, total)
+        return sampled_gains(tree, rows, columns, min_leaf)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gtgbm.data import AnyTable
 from gtgbm.exact import I64
-from gtgbm.search.group_tests import GroupTestSettings, divide
+from gtgbm.search.dealing import GroupTestSettings, divide
 from gtgbm.search.trend_tests import n_trend_rows
 
 _LEVELS = 6

@@ -1,53 +1,14 @@
-"""What a search for new features is, and the exhaustive one."""
+"""The exhaustive search: every feature is looked at (A-GBM, GBFS)."""
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
-from gtgbm.data import Columns, SparseColumns, Tiles
-from gtgbm.exact import F64, I64, NEW, SKIPPED, U8, Bool, Reducer, Timings
+from gtgbm.data import BinnedColumn, Columns, SparseColumns, Tiles
+from gtgbm.exact import F64, I64, NEW, SKIPPED, U8, Bool, FitContext
 from gtgbm.pricing import FeatureCosts
 from gtgbm.search.sparse import SparseLevelSearch
 from gtgbm.tree import Level, LevelHistograms, Splits, TreeContext
-
-
-class Search(Protocol):
-    """Proposes splits on columns of numbers that are not owned yet."""
-
-    def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
-        """Prepare for a tree in which there will be a search."""
-        ...
-
-    def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
-        """Whether the search may still propose something at each node, or anywhere below it."""
-        ...
-
-    def propose(
-        self, tree: TreeContext, level: Level, nodes: I64, floor: F64, costs: FeatureCosts
-    ) -> tuple[I64, Splits]:
-        """Propose splits at some nodes.
-
-        Parameters
-        ----------
-        nodes : ndarray of int64, shape (k,)
-            Indices into `level`, ascending.
-        floor : ndarray of float64, shape (k,)
-            Gain of the best owned split; a new feature must gain more than that and its price.
-
-        Returns
-        -------
-        nodes : ndarray of int64, shape (r,)
-            The nodes for which there are proposals.
-        splits : Splits
-            The best for each of them.
-        """
-        ...
-
-    def take_column(self, feature: int) -> tuple[U8, int, F64]:
-        """Codes (n,), number of bins and thresholds of a feature just bought; it is proposed no more."""
-        ...
 
 
 class ExhaustiveSearch:
@@ -61,14 +22,12 @@ class ExhaustiveSearch:
         RISING or FALLING where a column is bound to a direction, else 0.
     """
 
-    def __init__(
-        self, columns: Columns, searched: I64, reducer: Reducer, timings: Timings, directions: U8
-    ) -> None:
+    def __init__(self, columns: Columns, searched: I64, directions: U8, context: FitContext) -> None:
         self._columns = columns
-        self._timings = timings
+        self._timings = context.timings
         dense, use = searched, directions + np.uint8(NEW)
         self._sparse: SparseLevelSearch | None = None
-        with timings.stage("binning"):
+        with self._timings.stage("binning"):
             if isinstance(columns, SparseColumns):
                 dense = np.intersect1d(searched, columns.dense_columns)
                 if dense.shape[0] < searched.shape[0]:
@@ -77,7 +36,7 @@ class ExhaustiveSearch:
             self._tiles = Tiles.of(dense, columns.n_rows, columns.encode, use[dense])
         self._position: I64 = np.full(columns.n_columns, -1, dtype=np.int64)
         self._position[dense] = np.arange(dense.shape[0])
-        self._histograms = LevelHistograms(self._tiles, reducer)
+        self._histograms = LevelHistograms(self._tiles)
         self._n_left = searched.shape[0]
 
     def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
@@ -112,8 +71,8 @@ class ExhaustiveSearch:
                 best.put(np.flatnonzero(wins), sparse.at(np.flatnonzero(wins)))
             return nodes, best
 
-    def take_column(self, feature: int) -> tuple[U8, int, F64]:
-        """Codes, number of bins and thresholds of a feature, which is skipped from now on."""
+    def take_column(self, feature: int) -> BinnedColumn:
+        """Return the column of a feature just bought, which is skipped from now on."""
         self._n_left -= 1
         position = int(self._position[feature])
         if position >= 0:
@@ -125,4 +84,4 @@ class ExhaustiveSearch:
             column = np.empty((1, self._columns.n_rows, 1), dtype=np.uint8)
             n_bins = int(self._columns.encode(np.array([feature]), column)[0])
             codes = column[0, :, 0]
-        return codes, n_bins, self._columns.thresholds(feature)
+        return BinnedColumn(codes, n_bins, self._columns.thresholds(feature))

@@ -8,13 +8,13 @@ from functools import partial
 
 import numpy as np
 
-from gtgbm.data import Columns
-from gtgbm.exact import F64, I32, I64, U8, Bool, Reducer, Timings
+from gtgbm.data import BinnedColumn, Columns
+from gtgbm.exact import F64, I32, I64, U8, Bool, FitContext
 from gtgbm.pricing import FeatureCosts
 from gtgbm.search.candidates import CandidateColumns, RowSample
 from gtgbm.search.group_tests import GroupTests
 from gtgbm.search.trend_tests import TrendTests
-from gtgbm.tree import Level, Splits, TreeContext, measure_pairs
+from gtgbm.tree import Level, PairColumns, Splits, TreeContext, measure_pairs
 
 _TREES_REMEMBERED = 5
 _GAIN_MARGIN = 1.5
@@ -60,8 +60,6 @@ class GroupSearch:
     Parameters
     ----------
     tests : GroupTests
-    test_rows : ndarray of int64, shape (m,)
-        Ascending.
     trends : TrendTests or None
         None: groups are tested at all nodes.
     directions : ndarray of uint8, shape (d,)
@@ -72,22 +70,19 @@ class GroupSearch:
         self,
         columns: Columns,
         tests: GroupTests,
-        test_rows: I64,
         trends: TrendTests | None,
         screening: Screening,
-        reducer: Reducer,
-        timings: Timings,
         directions: U8,
+        context: FitContext,
     ) -> None:
         self._directions = directions
         self.n_columns = columns.n_columns
         self._columns = columns
         self._tests = tests
         self._screening = screening
-        self._reducer = reducer
-        self._timings = timings
+        self._timings = context.timings
         self._n_rows = columns.n_rows
-        self._tested = RowSample(test_rows, columns.n_rows)
+        self._tested = RowSample(tests.rows, columns.n_rows)
         self._whole = CandidateColumns(columns.n_columns, columns.n_rows, columns.encode)
         self._trends = trends
         self._trend_rows = None if trends is None else RowSample(trends.rows, columns.n_rows)
@@ -103,7 +98,7 @@ class GroupSearch:
         """Deal subsets if it is time."""
         self._recent_gains.append(0.0)
         with self._timings.stage("dealing"):
-            residuals = tree.cells.values[self._tested.rows] >> tree.cells.count_bits
+            residuals = tree.cells.gradient(tree.cells.values[self._tested.rows])
             self._tests.start_tree(residuals, costs.is_known)
 
     def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
@@ -138,9 +133,9 @@ class GroupSearch:
         if row.shape[0] == 0:
             return nodes[:0], Splits.none(0)
         with self._timings.stage("binning"):
-            slots = self._whole.slots(features)
+            columns = self._whole.pairs(features, self._directions)
         with self._timings.stage("candidates"):
-            return nodes, self._measure(tree, level, nodes, row, features, slots)
+            return nodes, self._measure(tree, level, nodes, row, features, columns)
 
     def _is_large(self, level: Level, nodes: I64) -> Bool:
         if self._trends is None:
@@ -176,16 +171,17 @@ class GroupSearch:
             sampled = self._trend_rows.of(tree, level, nodes[place])
             is_excluded = (costs.is_known | ~costs.is_allowed)[: self.n_columns]
             # In units of the weights, as the leaf is.
-            total = tree.cells.total & ((1 << tree.cells.count_bits) - 1)
+            total = int(tree.cells.count(np.array([tree.cells.total]))[0])
             least_share = tree.min_leaf / max(total, 1)
-            found = self._trends.search(sampled, is_excluded, tree.cells.count_bits, least_share)
+            found = self._trends.search(sampled, is_excluded, tree.cells, least_share)
             row, candidate = np.nonzero(found >= 0)
         return place[row], found[row, candidate]
 
-    def take_column(self, feature: int) -> tuple[U8, int, F64]:
-        """Codes, number of bins and thresholds of a feature."""
+    def take_column(self, feature: int) -> BinnedColumn:
+        """Return the column of a feature just bought."""
         slot = int(self._whole.slots(np.array([feature]))[0])
-        return self._whole.codes[slot], int(self._whole.n_bins[slot]), self._columns.thresholds(feature)
+        codes, n_bins = self._whole.codes[slot], int(self._whole.n_bins[slot])
+        return BinnedColumn(codes, n_bins, self._columns.thresholds(feature))
 
     def _min_leaf(self, tree: TreeContext, sample: RowSample) -> int:
         # A split must leave the same share of the rows on each side as a real one.
@@ -205,11 +201,9 @@ class GroupSearch:
     ) -> tuple[I64, I64]:
         """Drop pairs that the larger sample does not confirm, and all but the best few of each node."""
         assert self._sample is not None
-        slots = self._sampled.slots(features)
+        columns = self._sampled.pairs(features, self._directions)
         sampled = self._sample.of(tree, level, nodes)
-        min_leaf = self._min_leaf(tree, self._sample)
-        columns = self._sampled.codes, slots, self._sampled.n_bins, self._directions[features]
-        gain = sampled.gains(tree, row, *columns, min_leaf)
+        gain = sampled.gains(tree, row, columns, self._min_leaf(tree, self._sample))
         estimate = self._estimate(level, nodes[row], sampled.n_rows[row], gain[:, None])[:, 0]
         order = np.lexsort((features, -estimate, row))
         rank = np.arange(row.shape[0]) - np.searchsorted(row[order], row[order])
@@ -217,12 +211,11 @@ class GroupSearch:
         return row[confirmed], features[confirmed]
 
     def _measure(
-        self, tree: TreeContext, level: Level, nodes: I64, row: I64, features: I64, slots: I64
+        self, tree: TreeContext, level: Level, nodes: I64, row: I64, features: I64, columns: PairColumns
     ) -> Splits:
         """Best of the candidates of each node, on all of its rows."""
         node = nodes[row]
-        columns = self._whole.codes, slots, self._whole.n_bins, self._directions[features]
-        gain, bins, side = measure_pairs(tree, self._reducer, level, node, *columns)
+        gain, bins, side = measure_pairs(tree, level, node, columns)
         self._recent_gains[-1] = max(self._recent_gains[-1], float(np.max(gain / level.sse[node])))
         # Worst first, so that what is put last is the best, and of equals the one with the lowest number.
         order = np.lexsort((-features, gain))

@@ -10,10 +10,10 @@ import numpy as np
 
 from gtgbm import _core
 from gtgbm.data import Columns
-from gtgbm.exact import F64, FALLING, I64, RISING, U8, Bool, as_int16
+from gtgbm.exact import F64, FALLING, I64, RISING, U8, Bool, Cells, as_int16
 from gtgbm.search.candidates import SampledNodes
 
-_LEVELS = 16
+_LEVELS = _core.TREND_LEVELS
 """Codes of a column, 0 for missing values: a trend needs no more."""
 _MAX_CELLS = 1 << 25
 """Codes of all columns together: passing over them takes a few milliseconds."""
@@ -66,7 +66,7 @@ class TrendTests:
         self._means = mean, squares
         self._weights = _inverse(spread), _inverse(fourths - squares**2 - self._slope**2 * spread)
 
-    def search(self, sampled: SampledNodes, is_excluded: Bool, count_bits: int, least_share: float) -> I64:
+    def search(self, sampled: SampledNodes, is_excluded: Bool, cells: Cells, least_share: float) -> I64:
         """Find the features that tell most about each node's residuals.
 
         Parameters
@@ -86,9 +86,9 @@ class TrendTests:
         weight = np.zeros((sampled.begin.shape[0], 2 * self._packed.shape[1]), dtype=np.int16)
         for k in range(weight.shape[0]):
             part = slice(sampled.begin[k], sampled.end[k])
-            cells = sampled.cells[part]
-            mean = (sampled.total[k] >> count_bits) / max(sampled.n_rows[k], 1)
-            centred = (cells >> count_bits) - (cells & ((1 << count_bits) - 1)) * mean
+            of_rows = sampled.cells[part]
+            mean = cells.gradient(sampled.total[k]) / max(sampled.n_rows[k], 1)
+            centred = cells.gradient(of_rows) - cells.count(of_rows) * mean
             weight[k, sampled.positions[part]] = as_int16(centred)
         sums = np.empty((weight.shape[0], self._packed.shape[0], 2), dtype=np.int64)
         _core.trend_sums(self._pool, self._packed, weight, sums)

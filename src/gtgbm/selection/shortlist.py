@@ -5,53 +5,32 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.boosting import AnyCallback, Evaluated, Fitted, HistoryEntry, Model, Settings, train
-from gtgbm.data import AnyTable
-from gtgbm.exact import Timings
-from gtgbm.losses import Loss, Targets
+from gtgbm.boosting import AnyCallback, Fitted, HistoryEntry, Model, Problem, train
+from gtgbm.exact import FitContext
 from gtgbm.tree import Tree
 
 
 def train_selecting(
-    table: AnyTable,
-    targets: Targets,
-    loss: Loss,
-    settings: Settings,
-    *,
-    seed: int,
+    problem: Problem,
     pool: _core.Pool,
-    evaluated: Evaluated,
     callbacks: Sequence[AnyCallback] = (),
     continued: Model | None = None,
 ) -> Fitted:
-    """Fit a model to a table, over a shortlist of features where the settings ask for one."""
-    timings, limit = Timings(), settings.n_features_to_select
+    """Fit a model, over a shortlist of features where the settings ask for one."""
+    context, settings = FitContext(pool), problem.settings
+    limit, shortlist = settings.prices.limit, settings.prices.shortlist
 
-    def trained(n_features: int | None, owned: Model | None, callbacks: Sequence[AnyCallback] = ()) -> Fitted:
-        return train(
-            table,
-            targets,
-            loss,
-            replace(settings, n_features_to_select=n_features),
-            seed=seed,
-            pool=pool,
-            evaluated=evaluated,
-            callbacks=callbacks,
-            continued=owned,
-            timings=timings,
-        )
+    def trained(n_features: int, owned: Model | None) -> Model:
+        return train(problem.with_settings(settings.with_limit(n_features)), context, (), owned).model
 
-    if limit is None or settings.shortlist <= 1.0 or continued is not None:
-        return trained(limit, continued, callbacks)
-    owned = shortlisted(
-        lambda n_features, owned: trained(n_features, owned).model, _times(settings.shortlist, limit), limit
-    )
-    fitted = trained(limit, owned, callbacks)
+    if limit is None or shortlist <= 1.0 or continued is not None:
+        return train(problem, context, callbacks, continued)
+    owned = shortlisted(trained, _times(shortlist, limit), limit)
+    fitted = train(problem, context, callbacks, owned)
     if fitted.model.training_losses:
         first = fitted.model.training_losses[0]
         fitted.model.history = with_loss_of_first_round(fitted.model.history, first)

@@ -3,27 +3,33 @@
 Nodes of a level, splits, histograms with sibling subtraction, the builder, the finished tree, the forest.
 """
 
-from gtgbm.tree.builder import Draft, SplitRules
+from gtgbm.tree.builder import TreeBuilder
+from gtgbm.tree.context import RowOrder, TreeContext, TreeLimits
 from gtgbm.tree.forest import Forest
-from gtgbm.tree.histograms import BestSplits, LevelHistograms, measure_pairs, scan_pairs
-from gtgbm.tree.nodes import ALWAYS_DUE, Level, RowOrder, Splits, TreeContext, TreeLimits, node_table
+from gtgbm.tree.histograms import LevelHistograms
+from gtgbm.tree.nodes import ALWAYS_DUE, Level, node_table, without_parents
+from gtgbm.tree.pair_histograms import PairColumns, PairRows, measure_pairs, sampled_gains
+from gtgbm.tree.splits import BestSplits, SplitRules, Splits
 from gtgbm.tree.tree import Tree, importances
 
 __all__ = [
     "ALWAYS_DUE",
     "BestSplits",
-    "Draft",
     "Forest",
     "Level",
     "LevelHistograms",
+    "PairColumns",
+    "PairRows",
     "RowOrder",
     "SplitRules",
     "Splits",
     "Tree",
+    "TreeBuilder",
     "TreeContext",
     "TreeLimits",
     "importances",
     "measure_pairs",
     "node_table",
-    "scan_pairs",
+    "sampled_gains",
+    "without_parents",
 ]

@@ -6,27 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gtgbm.exact import F64, I32, I64, U8, Bool
+from gtgbm.exact import F64, I32, I64, MISSING_LEFT, MISSING_UNSEEN, Bool
 from gtgbm.tree.nodes import Level
+from gtgbm.tree.splits import SplitRules
 from gtgbm.tree.tree import Tree
-
-
-@dataclass(frozen=True)
-class SplitRules:
-    """Splits as a tree keeps them: parallel arrays.
-
-    Attributes
-    ----------
-    column : ndarray of int64
-        Column of the table.
-    threshold : ndarray of float64
-        Largest value that goes left; the category that goes right.
-    is_category : ndarray of uint8
-    """
-
-    column: I64
-    threshold: F64
-    is_category: U8
 
 
 @dataclass(frozen=True)
@@ -45,7 +28,7 @@ class _Nodes:
     end: I64
 
 
-class Draft:
+class TreeBuilder:
     """Collects nodes, numbered in the order in which they are added, and their splits."""
 
     def __init__(self, root: Level) -> None:
@@ -96,6 +79,7 @@ class Draft:
 def _missing_left(split: _SplitNodes, n_rows: I64) -> Bool:
     # Missing numbers that training never saw at a node follow the larger child.
     larger_left = n_rows[split.left] >= n_rows[split.left + 1]
-    numbers = np.where(split.missing_side == 2, larger_left, split.missing_side == 1)
+    is_unseen, is_left = split.missing_side == MISSING_UNSEEN, split.missing_side == MISSING_LEFT
+    numbers = np.where(is_unseen, larger_left, is_left)
     # A missing category is a category: it goes right only where it is the one split off.
     return np.where(split.rules.is_category == 1, ~np.isnan(split.rules.threshold), numbers)

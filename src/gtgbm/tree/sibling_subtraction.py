@@ -1,4 +1,4 @@
-"""Of two siblings only the smaller is counted; the larger is what its parent has besides."""
+"""Histogram subtraction: larger sibling = parent - smaller sibling."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class KeptHistograms:
         self.forget()
 
     def forget(self) -> None:
-        """Nothing is kept."""
+        """Keep nothing."""
         self.step = -2
         self.slot: I64 = np.empty(0, dtype=np.int64)
         self._hist: I64 = np.empty((0, 0), dtype=np.int64)
@@ -74,7 +74,13 @@ class KeptHistograms:
         """Fill in the larger siblings, up to their first `n_cells` cells."""
         if plan.subtracted_slot.shape[0]:
             _core.subtract_histograms(
-                pool, self._hist, plan.parent_slot, plan.sibling_slot, plan.subtracted_slot, n_cells, hist
+                pool=pool,
+                parents=self._hist,
+                parent=plan.parent_slot,
+                sibling=plan.sibling_slot,
+                slot=plan.subtracted_slot,
+                n_cells=n_cells,
+                hist=hist,
             )
 
     def keep(self, level: Level, nodes: I64, plan: SiblingPlan, hist: I64) -> None:

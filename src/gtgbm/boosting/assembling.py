@@ -1,0 +1,214 @@
+"""Puts the parts of a fit together: columns, search, prices, grower, booster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gtgbm.boosting.booster import Booster
+from gtgbm.boosting.callbacks import AnyCallback
+from gtgbm.boosting.model import Model
+from gtgbm.boosting.problem import Problem
+from gtgbm.data import CategoryColumn, Columns, DenseColumns, SparseColumns, encode_categories, sample_rows
+from gtgbm.exact import F64, I64, U8, FitContext, Timings
+from gtgbm.growing import FeatureColumns, OtherTasksColumns, OwnedColumns, TreeGrower
+from gtgbm.pricing import FeatureCosts
+from gtgbm.search import (
+    ExhaustiveSearch,
+    GroupSearch,
+    GroupTests,
+    Screening,
+    Search,
+    SearchChoice,
+    TrendTests,
+    choose_search,
+    n_trend_rows,
+)
+
+_THRESHOLD_ROWS = {"exhaustive": 200_000, "group-testing": 10_000}
+"""Rows sampled to place a column's thresholds. Group testing bins columns one by one as they turn up, where
+sorting is a good part of the cost; 10,000 rows are 40 a bin."""
+
+
+@dataclass(frozen=True)
+class TaskParts:
+    """Parts of a fit that depend on other tasks.
+
+    Attributes
+    ----------
+    costs : FeatureCosts
+    categorical : sequence of CategoryColumn
+        Categorical columns of the task's rows; categories are the same features for all tasks.
+    columns : callable or None
+        ``columns(sample, threshold_rows)`` returns the task's columns where several tasks share a table;
+        None: the table is the task's own.
+    """
+
+    costs: FeatureCosts
+    categorical: Sequence[CategoryColumn]
+    columns: Callable[[I64, int], Columns] | None
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Result of a fit."""
+
+    model: Model
+    search: SearchChoice
+    timings: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fit that is ready to begin."""
+
+    booster: Booster
+    search: SearchChoice
+    timings: Timings
+
+    def finished(self, model: Model) -> Fitted:
+        """Return the result of the fit."""
+        return Fitted(model, self.search, self.timings.summary())
+
+
+def train(
+    problem: Problem,
+    context: FitContext,
+    callbacks: Sequence[AnyCallback] = (),
+    continued: Model | None = None,
+) -> Fitted:
+    """Fit a model; see `assemble`."""
+    fit = assemble(problem, context, continued)
+    return fit.finished(fit.booster.run(callbacks))
+
+
+def assemble(
+    problem: Problem,
+    context: FitContext,
+    continued: Model | None = None,
+    among: TaskParts | None = None,
+) -> Fit:
+    """Put the parts of a fit together.
+
+    Parameters
+    ----------
+    continued : Model or None
+        A model to go on with: its features are owned from the start.
+    among : TaskParts or None
+        What a task among several takes from outside; None: a fit for itself.
+    """
+    table, settings, timings = problem.data.table, problem.settings, context.timings
+    rng = np.random.default_rng(problem.seed)
+    n, d = table.shape
+    directions = settings.columns.directions(d)
+    searched = np.setdiff1d(np.arange(d), settings.columns.categorical)
+    choice = _choice_of_search(problem, searched, context)
+    with timings.stage("binning"):
+        categorical = _categorical(problem) if among is None else among.categorical
+    threshold_rows = _THRESHOLD_ROWS[str(choice)]
+    sample = sample_rows(n, threshold_rows, rng)
+    if among is None or among.columns is None:
+        columns = _columns(problem, sample, context)
+    else:
+        columns = among.columns(sample, threshold_rows)
+    limit = settings.prices.limit
+    search: Search
+    if continued is not None and limit is not None and len(continued.history) >= limit:
+        # Nothing more can be bought: columns are only asked for by name.
+        search = ExhaustiveSearch(columns, searched[:0], directions, context)
+    elif choice == "exhaustive":
+        search = ExhaustiveSearch(columns, searched, directions, context)
+    else:
+        search = _group_search(problem, columns, searched, directions, context, rng)
+    owned = OwnedColumns(n, d, categorical, directions)
+    costs = _costs(problem, owned.n_features) if among is None else among.costs
+    feature_columns = FeatureColumns(owned, OtherTasksColumns(n, directions), search)
+    grower = TreeGrower(context, feature_columns, costs, settings.tree.limits)
+    model = Model(_start(problem, context)) if continued is None else continued
+    return Fit(Booster(problem, context, grower, model), choice, timings)
+
+
+def _choice_of_search(problem: Problem, searched: I64, context: FitContext) -> SearchChoice:
+    settings, table = problem.settings, problem.data.table
+    with context.timings.stage("choice of search"):
+        if settings.search.name != "auto":
+            return SearchChoice(settings.search.name, "asked for")
+        n_test, tests = _n_test_rows(problem), settings.search.group_tests
+        return choose_search(table, searched, settings.rounds.n_rounds, n_test, tests)
+
+
+def _n_test_rows(problem: Problem) -> int:
+    n, test_rows = problem.data.n_rows, problem.settings.search.test_rows
+    return n if test_rows is None else min(n, test_rows)
+
+
+def _categorical(problem: Problem) -> list[CategoryColumn]:
+    settings, table = problem.settings, problem.data.table
+    weights, columns = problem.data.targets.weights, settings.columns
+    min_leaf = settings.tree.limits(weights).min_leaf
+    return encode_categories(
+        table, columns.categorical, weights.cells, min_leaf, table.shape[1], columns.whole_categories
+    )
+
+
+def _columns(problem: Problem, sample: I64, context: FitContext) -> Columns:
+    table, max_bins = problem.data.table, problem.settings.columns.max_bins
+    if isinstance(table, np.ndarray):
+        return DenseColumns(table, context.pool, max_bins, sample)
+    return SparseColumns(table, context.pool, max_bins, sample)
+
+
+def _costs(problem: Problem, n_features: int) -> FeatureCosts:
+    prices = problem.settings.prices
+    return FeatureCosts(n_features, prices.penalty, prices.scale, prices.limit)
+
+
+def _start(problem: Problem, context: FitContext) -> F64:
+    if problem.settings.zero_start:
+        return np.zeros(problem.loss.n_scores)
+    return problem.loss.start(problem.data.targets, context)
+
+
+def _group_search(
+    problem: Problem,
+    columns: Columns,
+    searched: I64,
+    directions: U8,
+    context: FitContext,
+    rng: np.random.Generator,
+) -> GroupSearch:
+    settings, n_test = problem.settings.search, _n_test_rows(problem)
+    test_rows = sample_rows(columns.n_rows, n_test, rng)
+    faithful = settings.test_rows is None
+    with context.timings.stage("dealing"):
+        tests = GroupTests(columns, searched, test_rows, settings.group_tests, context.pool, rng)
+        trends = None if faithful else _trend_tests(columns, searched, n_test, directions, context, rng)
+    screening = Screening(
+        by_tests=not faithful,
+        # In small tables every node is small; a quarter of the rows is then all one can ask for.
+        min_test_rows=1 if faithful else min(settings.min_test_rows, max(1, n_test // 4)),
+        chance_gain=settings.chance_gain,
+    )
+    return GroupSearch(columns, tests, trends, screening, directions, context)
+
+
+def _trend_tests(
+    columns: Columns,
+    searched: I64,
+    n_test: int,
+    directions: U8,
+    context: FitContext,
+    rng: np.random.Generator,
+) -> TrendTests | None:
+    n_tested = n_trend_rows(searched.shape[0], columns.n_rows, n_test)
+    if n_tested == 0 or searched.shape[0] == 0:
+        return None
+    # Candidates are screened on the rows that place thresholds: others give two opinions instead of one.
+    is_other = np.ones(columns.n_rows, dtype=np.bool_)
+    is_other[columns.sample] = False
+    others = np.flatnonzero(is_other)
+    rows = others if others.shape[0] >= n_tested else np.arange(columns.n_rows)
+    drawn = rows[sample_rows(rows.shape[0], n_tested, rng)]
+    return TrendTests(columns, searched, drawn, directions, context.pool)

@@ -1,0 +1,155 @@
+"""The rounds of boosting: a tree per score, a step in each leaf, residuals anew."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.boosting.callbacks import AnyCallback, Callbacks, Progress
+from gtgbm.boosting.evaluation import Evaluations
+from gtgbm.boosting.model import HistoryEntry, Model
+from gtgbm.boosting.problem import Problem
+from gtgbm.boosting.sampling import Sampling
+from gtgbm.exact import Bool, FitContext, RowWeights, newton_problem
+from gtgbm.growing import GrownTree, TreeGrower, bounded_values, leaf_steps
+from gtgbm.losses import Derivatives, QuantileLeaf
+
+
+@dataclass(frozen=True)
+class _Round:
+    """What the trees of one round share."""
+
+    derivatives: Derivatives
+    weights: RowWeights
+    allowed: Bool | None
+
+
+class Booster:
+    """Adds trees to a model, one round after the other.
+
+    Parameters
+    ----------
+    model : Model
+        To be continued, in place; without trees for a new one.
+    """
+
+    def __init__(self, problem: Problem, context: FitContext, grower: TreeGrower, model: Model) -> None:
+        # Not the table: of a table that tasks share, each has a copy of its rows only until it has begun.
+        self._context = context
+        self._grower = grower
+        self._model = model
+        self._loss, self._targets = problem.loss, problem.data.targets
+        self._rounds = problem.settings.rounds
+        self._sampling = Sampling(self._rounds.subsample, self._rounds.colsample, problem.seed)
+        self._n_columns = problem.data.table.shape[1]
+        self._directions = problem.settings.columns.directions(self._n_columns)
+        grower.resume((entry.feature, entry.category) for entry in model.history)
+        forest = model.forest()
+        self._scores = forest.scores(problem.data.table, context.pool)
+        self._evaluations = Evaluations(problem.loss, problem.evaluated, context)
+        self._evaluations.start(forest, model.n_rounds, model.evaluations)
+        model.evaluations = self._evaluations.values
+        with context.timings.stage("residuals"):
+            self._derivatives = self._loss.derivatives(self._scores, self._targets, context)
+        self.is_done = model.n_rounds >= self._rounds.n_rounds
+
+    def run(self, callbacks: Sequence[AnyCallback] = ()) -> Model:
+        """Train to the end."""
+        listeners = Callbacks(list(callbacks))
+        listeners.start(self.progress())
+        while not self.is_done:
+            self.add_round()
+            self.is_done |= listeners.after_round(self.progress())
+        model = self.finish()
+        listeners.end(self.progress())
+        return model
+
+    def add_round(self) -> None:
+        """Grow one tree for each score; `is_done` if there is no more to do."""
+        model, timings, rounds = self._model, self._context.timings, self._rounds
+        t, n_scores = model.n_rounds, self._scores.shape[0]
+        weights = self._sampling.weights_of(t, self._targets.weights)
+        allowed = self._sampling.columns_of(t, self._n_columns)
+        round_ = _Round(self._derivatives, weights, allowed)
+        grown = [self._add_tree(k, round_) for k in range(n_scores)]
+        with timings.stage("residuals"):
+            self._derivatives = self._loss.derivatives(self._scores, self._targets, self._context)
+        loss = self._derivatives.mean_loss
+        model.training_losses.append(loss)
+        model.history += _bought(t, grown, loss)
+        if not np.isfinite(loss):
+            raise ValueError(
+                f"training diverged: the loss is {loss} after {t + 1} rounds; "
+                f"learning_rate={rounds.learning_rate} is too large, give 1 or less"
+            )
+        with timings.stage("validation"):
+            if self._evaluations.values:
+                self._evaluations.add_round(model.forest(-n_scores))
+        nothing_left = not any(tree.value.any() for tree in model.trees[-n_scores:])
+        waited = rounds.patience is not None and self._evaluations.rounds_since_best() >= rounds.patience
+        # A sample may have had nothing to offer where the next one has.
+        nothing_left = nothing_left and not self._sampling.draws
+        self.is_done = waited or nothing_left or model.n_rounds >= rounds.n_rounds
+
+    def finish(self) -> Model:
+        """Return the model, cut to its best round where early stopping is asked for."""
+        self._model.best_round = self._evaluations.best_round()
+        if self._rounds.patience is not None and self._model.best_round is None:
+            warnings.warn(
+                f"{self._evaluations.deciding_name} was NaN after every round, so early stopping had nothing "
+                "to go by: all rounds are kept",
+                UserWarning,
+                stacklevel=2,
+            )
+        if self._rounds.patience is not None and self._model.best_round is not None:
+            self._model.keep_rounds(self._model.best_round)
+        return self._model
+
+    def _add_tree(self, k: int, round_: _Round) -> GrownTree:
+        model, context, scores = self._model, self._context, self._scores[k]
+        residuals, all_curvatures = round_.derivatives.residuals[k], round_.derivatives.curvatures
+        curvatures = None if all_curvatures is None else all_curvatures[k]
+        fitted, weights = residuals, round_.weights
+        if self._rounds.criterion == "newton" and curvatures is not None:
+            fitted, weights = newton_problem(residuals, curvatures, weights)
+        grown = self._grower.grow(fitted, k, weights, round_.allowed)
+        with context.timings.stage("leaves"):
+            rule = self._loss.leaf
+            missing = self._targets.y - scores if isinstance(rule, QuantileLeaf) else residuals
+            steps = leaf_steps(grown, rule, missing, curvatures, round_.weights, context)
+            value = np.zeros(grown.tree.n_nodes)
+            value[grown.leaves] = self._rounds.learning_rate * steps
+            if self._directions.any():
+                value = bounded_values(grown.tree, value, self._directions)
+            step = value[grown.leaves]
+            _core.add_to_leaves(context.pool, grown.rows, grown.begin, grown.end, step, scores)
+        model.trees.append(replace(grown.tree, value=value))
+        model.outputs.append(k)
+        return grown
+
+    def progress(self) -> Progress:
+        """Say how far training is."""
+        model, evaluations = self._model, self._evaluations
+        n_rounds = model.n_rounds
+        seen = evaluations.after(n_rounds)
+        last = next(reversed(seen.values()), None)
+        return Progress(
+            n_rounds,
+            self._rounds.n_rounds,
+            model.training_losses[n_rounds - 1] if n_rounds else float("nan"),
+            len(model.history),
+            None if last is None else last[evaluations.deciding_name],
+            seen,
+        )
+
+
+def _bought(t: int, grown: Sequence[GrownTree], loss: float) -> list[HistoryEntry]:
+    return [
+        HistoryEntry(t, bought.column, bought.gain, bought.price, loss, bought.category)
+        for tree in grown
+        for bought in tree.purchases
+    ]

@@ -1,0 +1,82 @@
+"""Where the column of a feature is: among the owned ones, those of other tasks, or still to be searched."""
+
+from __future__ import annotations
+
+from gtgbm.exact import I64, Bool
+from gtgbm.growing.other_tasks_columns import OtherTasksColumns
+from gtgbm.growing.owned_columns import OwnedColumns
+from gtgbm.pricing import FeatureCosts
+from gtgbm.search import Search
+from gtgbm.tree import BestSplits, Level, Splits, TreeContext
+
+
+class FeatureColumns:
+    """Columns of all features; a feature that is bought moves to the owned ones, once and for all.
+
+    Attributes
+    ----------
+    owned : OwnedColumns
+        Owned columns of numbers, and all categorical columns.
+    """
+
+    def __init__(self, owned: OwnedColumns, other_tasks: OtherTasksColumns, search: Search) -> None:
+        self.owned = owned
+        self._other_tasks = other_tasks
+        self._search = search
+
+    def start_tree(self, allowed: Bool | None, costs: FeatureCosts) -> None:
+        """Take in what other tasks have bought since, and forget the last tree's histograms.
+
+        Parameters
+        ----------
+        allowed : ndarray of bool, shape (n_features,), or None
+            Features that the tree may use; None: all.
+        """
+        for feature in costs.owned_by_other_tasks:
+            if self.owned.is_categorical(feature):
+                self.owned.know_category(feature)
+            elif feature not in self._other_tasks:
+                self._other_tasks.add(feature, self._search.take_column(feature))
+        self.owned.start_tree(allowed)
+        self._other_tasks.start_tree(allowed)
+
+    def start_search(self, tree: TreeContext, costs: FeatureCosts) -> None:
+        """Prepare for a tree that searches for new features."""
+        self._search.start_tree(tree, costs)
+
+    def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool | None:
+        """Whether anything new may be found at nodes or below them; None: nothing rules it out."""
+        if self.owned.has_new or len(self._other_tasks):
+            return None
+        return self._search.may_find(level, nodes, costs)
+
+    def propose(
+        self, tree: TreeContext, level: Level, nodes: I64, best: BestSplits, costs: FeatureCosts
+    ) -> tuple[Splits, Splits]:
+        """Best splits of all nodes of a level on features of other tasks and on new ones, searched at some.
+
+        Parameters
+        ----------
+        nodes : ndarray of int64, shape (k,)
+            The nodes at which to search, ascending.
+        best : BestSplits
+            What the owned and the categorical columns give at these nodes.
+        """
+        theirs, new = Splits.none(len(level)), Splits.none(len(level))
+        theirs.put(nodes, best.other_tasks)
+        new.put(nodes, best.new)
+        if len(self._other_tasks):
+            with tree.context.timings.stage("other tasks' columns"):
+                theirs.improve(nodes, self._other_tasks.best_splits(tree, level, nodes))
+        if costs.search_price < float("inf"):
+            found = self._search.propose(tree, level, nodes, best.owned.gain, costs)
+            new.improve(*found)
+        return theirs, new
+
+    def own(self, feature: int) -> None:
+        """Make a feature's column an owned one."""
+        if self.owned.is_categorical(feature):
+            self.owned.own_category(feature)
+        else:
+            source = self._other_tasks if feature in self._other_tasks else self._search
+            self.owned.own_numbers(feature, source.take_column(feature))

@@ -1,0 +1,152 @@
+"""A tree while it grows: level by level where nodes may buy features, then whole subtrees over owned ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gtgbm.exact import F64, I64, Bool
+from gtgbm.growing.feature_columns import FeatureColumns
+from gtgbm.growing.splitting import is_due, split_nodes, splittable
+from gtgbm.growing.subtrees import grow_down
+from gtgbm.pricing import FeatureCosts, NodePurchase, buy_features
+from gtgbm.tree import ALWAYS_DUE, BestSplits, Level, Splits, TreeBuilder, TreeContext
+
+
+@dataclass(frozen=True)
+class Purchase:
+    """A feature bought by a tree.
+
+    Attributes
+    ----------
+    column : int
+        Column of the table.
+    category : float or None
+        The category bought; None for a column of numbers.
+    gain : float
+        Fall of the squared error at the node that bought it, as a fraction of the root's squared error.
+    price : float
+        What it cost, in the same unit.
+    """
+
+    column: int
+    category: float | None
+    gain: float
+    price: float
+
+
+class GrowingTree:
+    """All that changes while one tree grows.
+
+    Nodes that cannot buy a feature any more, nor any node below them, wait: they are grown last, over all
+    features that the tree has bought.
+
+    Parameters
+    ----------
+    searches : bool
+        Whether the tree searches for new features; else it splits on owned ones only.
+
+    Attributes
+    ----------
+    builder : TreeBuilder
+        The nodes so far.
+    purchases : list of Purchase
+        What was bought so far, in order.
+    """
+
+    def __init__(
+        self, tree: TreeContext, columns: FeatureColumns, costs: FeatureCosts, *, searches: bool
+    ) -> None:
+        self._tree = tree
+        self._columns = columns
+        self._owned = columns.owned
+        self._costs = costs
+        self._searches = searches
+        self._timings = tree.context.timings
+        self._root = Level.root(tree.cells, tree.order.rows.shape[0])
+        self._waiting: list[tuple[Level, I64]] = []
+        self.builder = TreeBuilder(self._root)
+        self.purchases: list[Purchase] = []
+
+    def grow(self) -> None:
+        """Split nodes until none gains by a split."""
+        level: Level | None = self._root
+        while level is not None:
+            active = splittable(level, self._tree.limits)
+            settled = self._has_settled(level, active)
+            self._waiting.append((level, active[settled]))
+            level = self._split(level, active[~settled])
+        waiting = Level.gathered(self._waiting)
+        waiting.due_rows[:] = 0  # nothing is left to decide
+        self._grow_down(waiting)
+
+    def _split(self, level: Level, nodes: I64) -> Level | None:
+        """Split some nodes, buying features where that pays; returns the level below."""
+        choice = self._choose(level, nodes)
+        with self._timings.stage("partition"):
+            below = split_nodes(self._tree, level, nodes, choice, self._owned, self.builder)
+        return None if below is None else self._pass_on(below)
+
+    def _has_settled(self, level: Level, nodes: I64) -> Bool:
+        """Whether neither a node nor any node below it can buy anything."""
+        # Exact: no split gains more than the node's squared error, and that only falls on the way down.
+        if not self._searches:
+            return np.ones(nodes.shape[0], dtype=np.bool_)
+        may_buy = level.sse[nodes] > self._costs.new_price
+        may_find = self._columns.may_find(level, nodes, self._costs)
+        if may_find is not None:
+            may_buy &= may_find
+        settled: Bool = ~may_buy
+        return settled
+
+    def _choose(self, level: Level, nodes: I64) -> Splits:
+        """Return the split of each node of the level, on features bought right now included."""
+        choice = Splits.none(len(level))
+        if nodes.shape[0] == 0:
+            return choice
+        tree, costs = self._tree, self._costs
+        level.due_rows[nodes] = (tree.limits.revisit_share * level.n_rows[nodes]).astype(np.int64)
+        with self._timings.stage("histograms"):
+            best = self._owned.best_splits(tree, level, nodes)
+        choice.put(nodes, best.owned)
+        may_buy = self._may_buy(level, nodes, best.owned.gain)
+        if not may_buy.any():
+            return choice
+        at = np.flatnonzero(may_buy)
+        searched = BestSplits(*(kind.at(at) for kind in best))
+        proposals = self._columns.propose(tree, level, nodes[at], searched, costs)
+        # Largest first; a stable sort keeps equals in the order of their nodes.
+        turn = nodes[np.argsort(-level.n_rows[nodes], kind="stable")]
+
+        def acquire(feature: int, later: I64) -> Splits:
+            self._columns.own(feature)
+            return self._owned.measure(tree, level, later, feature)
+
+        bought = buy_features(choice, proposals, turn, costs, acquire)
+        # Where something was found, more may be found right below.
+        level.due_rows[[one.node for one in bought]] = ALWAYS_DUE
+        self.purchases += [self._purchase(one, float(choice.gain[one.node])) for one in bought]
+        return choice
+
+    def _purchase(self, bought: NodePurchase, gain: float) -> Purchase:
+        root_sse = self._tree.root_sse
+        return Purchase(*self._owned.described(bought.feature), gain / root_sse, bought.price / root_sse)
+
+    def _may_buy(self, level: Level, nodes: I64, owned_gain: F64) -> Bool:
+        """Exact skip: no split gains more than the node's own squared error."""
+        may_buy: Bool = level.sse[nodes] - self._costs.new_price > owned_gain
+        return may_buy
+
+    def _pass_on(self, level: Level) -> Level:
+        """Grow nodes that are not due for a search down to nodes that are."""
+        active = splittable(level, self._tree.limits)
+        passing = active[~self._has_settled(level, active) & ~is_due(level)[active]]
+        if passing.shape[0] == 0:
+            return level
+        level.is_open[passing] = False
+        return level.with_nodes(self._grow_down(Level.gathered([(level, passing)])))
+
+    def _grow_down(self, level: Level) -> I64:
+        with self._timings.stage("subtrees"):
+            return grow_down(self._tree, level, self._owned, self.builder)

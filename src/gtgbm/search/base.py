@@ -1,0 +1,47 @@
+"""What a search for new features is to the tree that grows."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from gtgbm.data import BinnedColumn
+from gtgbm.exact import F64, I64, Bool
+from gtgbm.pricing import FeatureCosts
+from gtgbm.tree import Level, Splits, TreeContext
+
+
+class Search(Protocol):
+    """Proposes splits on columns of numbers that are not owned yet."""
+
+    def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
+        """Prepare for a tree in which there will be a search."""
+        ...
+
+    def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
+        """Whether the search may still propose something at each node, or anywhere below it."""
+        ...
+
+    def propose(
+        self, tree: TreeContext, level: Level, nodes: I64, floor: F64, costs: FeatureCosts
+    ) -> tuple[I64, Splits]:
+        """Propose splits at some nodes.
+
+        Parameters
+        ----------
+        nodes : ndarray of int64, shape (k,)
+            Indices into `level`, ascending.
+        floor : ndarray of float64, shape (k,)
+            Gain of the best owned split; a new feature must gain more than that and its price.
+
+        Returns
+        -------
+        nodes : ndarray of int64, shape (r,)
+            The nodes for which there are proposals.
+        splits : Splits
+            The best for each of them.
+        """
+        ...
+
+    def take_column(self, feature: int) -> BinnedColumn:
+        """Return the column of a feature just bought; it is proposed no more."""
+        ...

@@ -1,0 +1,112 @@
+"""What stays the same while one tree grows: its cells, the order of its rows, its limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.exact import I32, I64, Cells, FitContext
+
+
+@dataclass(frozen=True)
+class RowOrder:
+    """Rows of a tree, node after node.
+
+    Splitting a node reorders its range in place, so every node owns ``[begin, end)`` for good.
+
+    Attributes
+    ----------
+    rows : ndarray of int32, shape (n,)
+    scratch : ndarray of int32, shape (2, n)
+    cells : ndarray of int64, shape (n,)
+        Scratch: cells of some nodes in the order of their rows.
+    """
+
+    rows: I32
+    scratch: I32
+    cells: I64
+
+    @classmethod
+    def of(cls, n_rows: int) -> RowOrder:
+        """Make room for some rows."""
+        rows, scratch = np.empty(n_rows, dtype=np.int32), np.empty((2, n_rows), dtype=np.int32)
+        return cls(rows, scratch, np.empty(n_rows, dtype=np.int64))
+
+    def start_tree(self) -> None:
+        """Give all rows to the root."""
+        self.rows[:] = np.arange(self.rows.shape[0], dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class TreeLimits:
+    """When a node is not split, and when it is not searched for new features.
+
+    Attributes
+    ----------
+    min_node_rows : float
+        A node with fewer rows is a leaf (α n).
+    min_leaf : int
+        Fewest rows of a leaf.
+    max_depth : int or None
+    revisit_share : float
+        Where a node found nothing to buy, a node below it searches again once it has at most this share of
+        its rows; 1: every node searches.
+    longest_backoff : int
+        Most trees in a row that do not search for new features, after one that searched and found none.
+    """
+
+    min_node_rows: float
+    min_leaf: int
+    max_depth: int | None
+    revisit_share: float
+    longest_backoff: int
+
+    @property
+    def fewest_rows(self) -> int:
+        """Fewest rows of a node that splits."""
+        return max(int(np.ceil(self.min_node_rows)), 2 * self.min_leaf)
+
+
+@dataclass(frozen=True)
+class TreeContext:
+    """What stays the same while one tree grows.
+
+    Attributes
+    ----------
+    context : FitContext
+    cells : Cells
+        Residuals in fixed point.
+    order : RowOrder
+    limits : TreeLimits
+    root_sse : float
+        Squared error at the root, in squared fixed-point units.
+    """
+
+    context: FitContext
+    cells: Cells
+    order: RowOrder
+    limits: TreeLimits
+    root_sse: float
+
+    @property
+    def pool(self) -> _core.Pool:
+        """Threads of the fit."""
+        return self.context.pool
+
+    @property
+    def min_leaf(self) -> int:
+        """Fewest rows of a leaf."""
+        return self.limits.min_leaf
+
+    def sum(self, values: I64) -> I64:
+        """Add up what all machines have found, in place where possible."""
+        return self.context.communicator.sum(values)
+
+    def sums(self, begin: I64, end: I64) -> I64:
+        """Cell sum and squares (high, low) of ranges of rows on this machine, shape (k, 3)."""
+        sums = np.empty((begin.shape[0], 3), dtype=np.int64)
+        bits = self.cells.count_bits
+        _core.node_sums(self.pool, self.order.rows, self.cells.values, begin, end, bits, sums)
+        return sums

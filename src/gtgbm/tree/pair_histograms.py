@@ -1,0 +1,109 @@
+"""Histograms of single columns at single nodes: pairs of a node and a column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.exact import CELLS, F64, I32, I64, U8
+from gtgbm.tree.context import TreeContext
+from gtgbm.tree.nodes import Level
+
+
+@dataclass(frozen=True)
+class PairColumns:
+    """The column of each pair.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8, shape (columns, n)
+    slot : ndarray of int64, shape (pairs,)
+        Row of `codes` of each pair.
+    n_bins : ndarray of int32, shape (pairs,)
+    direction : ndarray of uint8, shape (pairs,)
+        0, RISING or FALLING.
+    """
+
+    codes: U8
+    slot: I64
+    n_bins: I32
+    direction: U8
+
+
+@dataclass(frozen=True)
+class PairRows:
+    """The rows of each pair's node: positions ``[begin[k], end[k])``, whose cell sum is ``total[k]``.
+
+    Attributes
+    ----------
+    rows : ndarray of int32
+        Row ids of the columns' codes.
+    cells : ndarray of int64, shape (n,)
+        By row id.
+    begin, end, total : ndarray of int64, shape (pairs,)
+    """
+
+    rows: I32
+    cells: I64
+    begin: I64
+    end: I64
+    total: I64
+
+
+def measure_pairs(tree: TreeContext, level: Level, node: I64, columns: PairColumns) -> tuple[F64, I32, I32]:
+    """Best splits of single columns at single nodes, over the rows of all machines.
+
+    Parameters
+    ----------
+    node : ndarray of int64, shape (pairs,)
+
+    Returns
+    -------
+    gain, bin, missing_side : ndarray, shape (pairs,)
+        As in `Splits`, but a gain of -inf where there is none.
+    """
+    order, cells = tree.order.rows, tree.cells.values
+    rows = PairRows(order, cells, level.begin[node], level.end[node], level.total[node])
+    return _scan(tree, tree.sum(_histograms(tree, rows, columns)), rows, columns, tree.min_leaf)
+
+
+def sampled_gains(tree: TreeContext, rows: PairRows, columns: PairColumns, min_leaf: int) -> F64:
+    """Gain of the best split of each pair on sampled rows alone, shape (pairs,)."""
+    return _scan(tree, _histograms(tree, rows, columns), rows, columns, min_leaf)[0]
+
+
+def _histograms(tree: TreeContext, rows: PairRows, columns: PairColumns) -> I64:
+    hist = np.empty((rows.begin.shape[0], CELLS), dtype=np.int64)
+    _core.build_pair_histograms(
+        pool=tree.pool,
+        codes=columns.codes,
+        column=columns.slot,
+        rows=rows.rows,
+        cells=rows.cells,
+        begin=rows.begin,
+        end=rows.end,
+        hist=hist,
+    )
+    return hist
+
+
+def _scan(
+    tree: TreeContext, hist: I64, rows: PairRows, columns: PairColumns, min_leaf: int
+) -> tuple[F64, I32, I32]:
+    k = hist.shape[0]
+    gain, bins, side = np.empty(k), np.empty(k, dtype=np.int32), np.empty(k, dtype=np.int32)
+    _core.scan_pair_histograms(
+        pool=tree.pool,
+        hist=hist,
+        n_bins=columns.n_bins,
+        use=columns.direction,
+        total=rows.total,
+        count_bits=tree.cells.count_bits,
+        min_leaf=min_leaf,
+        gain=gain,
+        bin=bins,
+        missing_side=side,
+    )
+    return gain, bins, side
