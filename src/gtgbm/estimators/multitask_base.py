@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -23,7 +22,7 @@ from gtgbm.estimators.tables import read_columns, read_eval_table, read_table
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss
-from gtgbm.multitask import FittedTasks, Task, train_tasks
+from gtgbm.multitask import FittedTasks, Task, train_tasks, used_features
 from gtgbm.tree import importances
 
 METHODS = ("multitask", "group-sparse", "independent", "single-task")
@@ -280,13 +279,9 @@ class BaseMultitask(BaseGTGBM):
             name: np.array(list(dict.fromkeys(entry.feature for entry in history)), dtype=np.int64)
             for name, history in histories.items()
         }
-        # A category that is NaN does not equal itself, its text does.
-        n_tasks = Counter(
-            (entry.feature, str(entry.category)) for history in histories.values() for entry in history
-        )
-        used = [(*one, n_tasks[one[0], str(one[1])]) for one in owned if n_tasks[one[0], str(one[1])]]
-        selected = dict.fromkeys(column for column, _, _ in used)
-        shared = dict.fromkeys(column for column, _, n in used if n > 1)
+        used = used_features(histories.values(), owned)
+        selected = dict.fromkeys(one.column for one in used)
+        shared = dict.fromkeys(one.column for one in used if one.n_tasks > 1)
         self.selected_features_ = np.array(list(selected), dtype=np.int64)
         self.shared_features_ = np.array(list(shared), dtype=np.int64)
         self.n_selected_features_ = len(used)
