@@ -5,7 +5,6 @@ Parameters, validation of tables and targets, fitted attributes, compact models,
 
 from gtgbm.estimators.classifiers import AGBMClassifier, GBFSClassifier, GTGBMClassifier
 from gtgbm.estimators.comparison import TaskComparison, compare_tasks
-from gtgbm.estimators.documentation import PARAMETERS
 from gtgbm.estimators.multitask import MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
 from gtgbm.estimators.ranker import GTGBMRanker
 from gtgbm.estimators.regressors import AGBMRegressor, GBFSRegressor, GTGBMRegressor, numbers
@@ -16,7 +15,6 @@ from gtgbm.estimators.tables import read_columns
 from gtgbm.estimators.threads import pool_for_rows
 
 __all__ = [
-    "PARAMETERS",
     "AGBMClassifier",
     "AGBMRegressor",
     "GBFSClassifier",

@@ -6,7 +6,7 @@ Prices under the shared set Ω_G, turns of tasks, common trees, and columns binn
 from gtgbm.multitask.shared_columns import SharedTable
 from gtgbm.multitask.task import Task
 from gtgbm.multitask.training import FittedTasks, train_tasks
-from gtgbm.multitask.used_features import used_features
+from gtgbm.multitask.usage import used_features
 
 __all__ = [
     "FittedTasks",
