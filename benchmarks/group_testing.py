@@ -31,7 +31,7 @@ from benchmarks.measuring import ROOT, environment
 from gtgbm import GTGBMClassifier
 from gtgbm.demo_data import make_demo_data
 from gtgbm.estimators import settings as fits
-from gtgbm.search import group_search, group_tests
+from gtgbm.search import dealing, group_search
 
 PAGE = ROOT / "docs" / "group-testing.md"
 
@@ -59,8 +59,8 @@ class Variant:
 
 VARIANTS = (
     Variant("default"),
-    Variant("every feature tested alone", constants={(group_tests, "_MAX_HISTOGRAMS"): math.inf}, slow=True),
-    Variant("a quarter of the tests", constants={(group_tests, "_MAX_HISTOGRAMS"): 512}),
+    Variant("every feature tested alone", constants={(dealing, "_MAX_HISTOGRAMS"): math.inf}, slow=True),
+    Variant("a quarter of the tests", constants={(dealing, "_MAX_HISTOGRAMS"): 512}),
     Variant("subsets as in the paper: s = 1, δ = 0.1", parameters={"n_relevant": 1}),
     Variant("unsigned sums", settings={"signed": False}),
     Variant("dealt once", settings={"redeal_every": None}),

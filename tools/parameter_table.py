@@ -1,4 +1,4 @@
-"""Write README's parameter table from the estimators' own documentation.
+"""Write README's parameter table from the table of parameters (src/gtgbm/parameters/table.py).
 
 ``python tools/parameter_table.py`` rewrites it; with ``--check`` it only says whether it is up to date.
 """
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from gtgbm import GTGBMClassifier
-from gtgbm.estimators import PARAMETERS
+from gtgbm.parameters import PARAMETERS
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 MARKERS = "<!-- parameters: begin -->", "<!-- parameters: end -->"
@@ -20,8 +20,8 @@ def table() -> str:
     """Make the table, one line per parameter of GTGBMClassifier."""
     lines = ["| parameter | paper | default | |", "|---|---|---|---|"]
     for name, parameter in inspect.signature(GTGBMClassifier).parameters.items():
-        _, symbol, meaning = PARAMETERS[name]
-        lines.append(f"| `{name}` | {symbol} | `{parameter.default!r}` | {meaning} |")
+        record = PARAMETERS[name]
+        lines.append(f"| `{name}` | {record.symbol} | `{parameter.default!r}` | {record.meaning} |")
     return "\n".join(lines)
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import is_classifier
 
 import gtgbm
 from gtgbm import (
@@ -26,6 +27,7 @@ from gtgbm import (
     losses,
     save_model,
 )
+from gtgbm.model_file import ESTIMATORS, read_model_file
 from tests.data.test_frames import frame_of, mixed_values, target_of
 
 FILES = Path(__file__).parent
@@ -151,6 +153,25 @@ def test_files_of_every_version_are_read(path: Path) -> None:
 
 def test_there_are_files_of_the_version_written_now() -> None:
     assert list(FILES.glob("v1/*.json"))
+
+
+def test_files_can_hold_every_estimator() -> None:
+    """What a file must hold is known without scikit-learn, and must agree with the estimators."""
+    names = {name for name in gtgbm.__all__ if hasattr(getattr(gtgbm, name), "fit")}
+    assert set(ESTIMATORS) == names
+    for name, kind in ESTIMATORS.items():
+        estimator = getattr(gtgbm, name)()
+        assert kind.has_classes == is_classifier(estimator)
+        assert kind.has_tasks == ("method" in estimator.get_params())
+
+
+@pytest.mark.parametrize("left", [0, 10**6])
+def test_a_stored_model_has_no_circles(left: int, tmp_path: Path) -> None:
+    """What is read without an estimator is checked as well."""
+    path = tmp_path / "model.json"
+    path.write_bytes(altered({TREE + "left.0": left}))
+    with pytest.raises(ModelFileError, match="is not a valid gtgbm model file"):
+        read_model_file(path)
 
 
 def test_files_are_readable(tmp_path: Path) -> None:
@@ -283,10 +304,10 @@ TREE = "parts.0.trees.0."
         ({"model": "MultitaskGTGBMClassifier", "parameters": {}}, "its tasks are missing"),
     ],
 )
-def test_unsound_files_are_refused(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_invalid_files_are_refused(change: dict[str, Any], message: str, tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     path.write_bytes(altered(change))
-    with pytest.raises(ModelFileError, match=f"is not a sound gtgbm model: .*{message}"):
+    with pytest.raises(ModelFileError, match=f"is not a valid gtgbm model file: .*{message}"):
         load_model(path)
 
 
@@ -303,7 +324,7 @@ def test_unsound_files_are_refused(change: dict[str, Any], message: str, tmp_pat
         ({"classes.labels": [0, 1, 2]}, "its tasks have 3 classes"),
     ],
 )
-def test_unsound_tasks_are_refused(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_invalid_tasks_are_refused(change: dict[str, Any], message: str, tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     path.write_bytes(altered(change, "tasks of a dataframe"))
     with pytest.raises(ModelFileError, match=message):
@@ -314,7 +335,7 @@ def test_unsound_tasks_are_refused(change: dict[str, Any], message: str, tmp_pat
 def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     path.write_bytes(content)
-    with pytest.raises(ModelFileError, match="is not a sound gtgbm model"):
+    with pytest.raises(ModelFileError, match="is not a valid gtgbm model file"):
         load_model(path)
 
 

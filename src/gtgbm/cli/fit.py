@@ -24,6 +24,7 @@ from gtgbm.estimators import (
     MultitaskGTGBMClassifier,
     MultitaskGTGBMRegressor,
     save_model,
+    stored_model,
 )
 from gtgbm.files import check_writable
 
@@ -67,11 +68,12 @@ def run_fit(options: FitOptions, console: Console) -> None:
     if loaded.libsvm is not None:
         about["first_column"] = str(loaded.libsvm.first)
     save_model(model, options.out, about=about)
+    stored = stored_model(model, about)
     if options.as_json:
         summary = {"model": str(options.out), "rows": train.n_rows, "columns": int(model.n_features_in_)}
-        print_json(summary | selection(model) | {"seconds": seconds})
+        print_json(summary | selection(stored) | {"seconds": seconds})
     else:
-        print_selection(model, Console())
+        print_selection(stored, Console())
         rows = f"{model.n_features_in_:,} columns, {train.n_rows:,} rows, {seconds:.1f} s"
         console.print(f"{type(model).__name__}, {rows}: {options.out}", markup=False, highlight=False)
 

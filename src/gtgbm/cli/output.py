@@ -12,6 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from gtgbm.boosting import HistoryEntry
+from gtgbm.model_file import StoredColumns, StoredModel
+from gtgbm.multitask import used_features
 
 
 def print_json(found: dict[str, Any]) -> None:
@@ -19,45 +21,53 @@ def print_json(found: dict[str, Any]) -> None:
     typer.echo(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
 
 
-def name_of(model: Any, feature: int) -> str:
+def name_of(columns: StoredColumns, feature: int) -> str:
     """Return the name of a column, or its number."""
-    if feature == model.n_features_in_:
+    if feature == columns.count:
         return "task"  # a model of all tasks in one knows it from a column of its own
-    names = getattr(model, "feature_names_in_", None)
-    return str(feature) if names is None else str(names[feature])
+    return str(feature) if columns.names is None else columns.names[feature]
 
 
-def selection(model: Any) -> dict[str, Any]:
+def selection(model: StoredModel) -> dict[str, Any]:
     """Return what a model selected, as plain values."""
-    histories = model.selection_history_
-    found: dict[str, Any] = {"features": int(model.n_selected_features_)}
-    if isinstance(histories, dict):
-        found["tasks"] = [
-            {
-                "task": _plain(task),
-                "selected": [_bought(model, k, entry, {}) for k, entry in enumerate(history)],
-            }
-            for task, history in histories.items()
-        ]
-        found["shared"] = [name_of(model, int(feature)) for feature in model.shared_features_]
-        return found
-    found["selected"] = [
-        _bought(model, k, entry, model.evals_result_.get("validation_0", {}))
-        for k, entry in enumerate(histories)
-    ]
-    found["search"] = {"name": str(model.search_), "reason": model.search_.reason}
-    found["rounds"] = int(model.n_iter_)
-    kept = max(int(model.n_iter_) - 1, 0)
-    found["validation"] = {
-        name: values[kept] for name, values in model.evals_result_.get("validation_0", {}).items() if values
+    if model.tasks is not None:
+        return _selection_of_tasks(model, model.tasks.owned)
+    part = model.parts[0]
+    fitted = part.model
+    followed = fitted.evaluations[0] if fitted.evaluations else {}
+    kept = max(fitted.n_rounds - 1, 0)
+    return {
+        "features": len(fitted.history),
+        "selected": [_selected(model, k, entry, followed) for k, entry in enumerate(fitted.history)],
+        "search": {"name": str(part.search), "reason": part.search.reason},
+        "rounds": fitted.n_rounds,
+        "validation": {name: values[kept] for name, values in followed.items() if values},
     }
-    return found
 
 
-def _bought(model: Any, k: int, entry: HistoryEntry, followed: dict[str, list[float]]) -> dict[str, Any]:
+def _selection_of_tasks(model: StoredModel, owned: list[tuple[int, float | None]]) -> dict[str, Any]:
+    histories = [(task, part.model.history) for task, part in model.parts_by_task()]
+    used = used_features([history for _, history in histories], owned)
+    shared = dict.fromkeys(one.column for one in used if one.n_tasks > 1)
+    return {
+        "features": len(used),
+        "tasks": [
+            {
+                "task": task,
+                "selected": [_selected(model, k, entry, {}) for k, entry in enumerate(history)],
+            }
+            for task, history in histories
+        ],
+        "shared": [name_of(model.columns, feature) for feature in shared],
+    }
+
+
+def _selected(
+    model: StoredModel, k: int, entry: HistoryEntry, followed: dict[str, list[float]]
+) -> dict[str, Any]:
     found: dict[str, Any] = {
         "order": k + 1,
-        "name": name_of(model, entry.feature),
+        "name": name_of(model.columns, entry.feature),
         "column": int(entry.feature),
         "tree": entry.tree,
         "gain": entry.gain,
@@ -65,18 +75,19 @@ def _bought(model: Any, k: int, entry: HistoryEntry, followed: dict[str, list[fl
         "training_loss": entry.training_loss,
     }
     if entry.category is not None:
-        is_missing = isinstance(entry.category, float) and math.isnan(entry.category)
-        found["category"] = None if is_missing else entry.category
+        category = model.columns.label(entry.feature, entry.category)
+        is_missing = isinstance(category, float) and math.isnan(category)
+        found["category"] = None if is_missing else category
     for name, values in followed.items():
         found[f"validation_{name}"] = values[entry.tree]
     return found
 
 
-def print_selection(model: Any, console: Console) -> None:
-    """Print the features of a model in the order in which they were bought."""
+def print_selection(model: StoredModel, console: Console) -> None:
+    """Print the features of a model in the order in which they were selected."""
     found = selection(model)
     for part in found.get("tasks", [found]):
-        title = "Features, in the order they were bought"
+        title = "Features, in the order they were selected"
         table = Table(title=Text(f"Task {part['task']}") if "task" in part else title)
         followed = [key for key in (part["selected"] or [{}])[0] if key.startswith("validation_")]
         shown = followed[-1:] or ["training_loss"]
@@ -90,11 +101,7 @@ def print_selection(model: Any, console: Console) -> None:
             table.add_row(str(one["order"]), Text(one["name"] + category), str(one["tree"]), *numbers)
         console.print(table)
     if not found.get("selected", True):
-        console.print("Nothing was bought: every feature gains less than it costs. Lower --penalty.")
+        console.print("No feature was selected: every feature gains less than it costs. Lower --penalty.")
     if found.get("validation"):
         values = ", ".join(f"{name} {value:.4f}" for name, value in found["validation"].items())
         console.print(f"Validation after {found['rounds']} rounds: {values}")
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value

@@ -5,19 +5,16 @@ Parameters, validation of tables and targets, fitted attributes, compact models,
 
 from gtgbm.estimators.classifiers import AGBMClassifier, GBFSClassifier, GTGBMClassifier
 from gtgbm.estimators.comparison import TaskComparison, compare_tasks
-from gtgbm.estimators.documentation import PARAMETERS
-from gtgbm.estimators.loading import load_model
 from gtgbm.estimators.multitask import MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
 from gtgbm.estimators.ranker import GTGBMRanker
 from gtgbm.estimators.regressors import AGBMRegressor, GBFSRegressor, GTGBMRegressor, numbers
 from gtgbm.estimators.rows import checked_qid
 from gtgbm.estimators.rows_of_tasks import task_rows
-from gtgbm.estimators.saving import save_model
+from gtgbm.estimators.saving import load_model, save_model, stored_model
 from gtgbm.estimators.tables import read_columns
 from gtgbm.estimators.threads import pool_for_rows
 
 __all__ = [
-    "PARAMETERS",
     "AGBMClassifier",
     "AGBMRegressor",
     "GBFSClassifier",
@@ -35,5 +32,6 @@ __all__ = [
     "pool_for_rows",
     "read_columns",
     "save_model",
+    "stored_model",
     "task_rows",
 ]

@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from gtgbm.boosting import AnyCallback, Evaluated, HistoryEntry, Model, Problem, ProgressBar, Settings
 from gtgbm.data import FrameSchema, as_table, check_rows
-from gtgbm.estimators import parameters as check
 from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, pairs_of, per_set, weight_of_queries
 from gtgbm.estimators.saving import save_model
 from gtgbm.estimators.settings import Parameters
@@ -25,6 +24,7 @@ from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.exact import F64, I64, Bool
 from gtgbm.losses import Loss
 from gtgbm.metrics import TargetKind
+from gtgbm.parameters import Context
 from gtgbm.selection import train_selecting
 from gtgbm.tree import Forest, importances
 
@@ -68,7 +68,7 @@ class BaseGTGBM(SelectorMixin, Parameters):
 
     def _begins_anew(self) -> bool:
         """Whether this fit is not to go on with the last one; the last one is forgotten then."""
-        if check.flag("warm_start", self.warm_start) and hasattr(self, "trees_"):
+        if self._checked("warm_start") and hasattr(self, "trees_"):
             return False
         self._forget()
         return True
@@ -104,11 +104,9 @@ class BaseGTGBM(SelectorMixin, Parameters):
         continued = self._continued(settings, loss)
         self._forget()
         pool = make_pool(self.n_jobs)
-        verbose = check.count(
-            "verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0
-        )
-        metrics = check.metrics("eval_metric", self.eval_metric, self._kind_of_target)
-        random = check_random_state(self.random_state)
+        verbose = self._checked("verbose")
+        metrics = self._checked("eval_metric", Context(target=self._kind_of_target))
+        random = check_random_state(self._checked("random_state"))
         seed = int(random.randint(np.iinfo(np.int32).max))
         if continued is not None:
             seed = self._seed  # the same rows are held out, or they would be known already
@@ -173,9 +171,7 @@ class BaseGTGBM(SelectorMixin, Parameters):
     def _hold_out(self, rows: Rows, seed: int) -> tuple[I64, I64]:
         """Draw rows to train on and rows to validate with; some of every class are left to train on."""
         y = rows.y
-        fraction = check.number(
-            "validation_fraction", self.validation_fraction, low=0, high=1, low_open=True, high_open=True
-        )
+        fraction = self._checked("validation_fraction")
         n_rows = y.shape[0]
         rng = np.random.default_rng(seed)
         is_held_out: Bool = np.zeros(n_rows, dtype=np.bool_)

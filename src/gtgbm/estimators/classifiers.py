@@ -13,7 +13,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from gtgbm.boosting import AnyCallback
-from gtgbm.estimators import parameters as check
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.compact import CompactClassifier
 from gtgbm.estimators.documentation import documented
@@ -23,6 +22,9 @@ from gtgbm.estimators.tables import read_training
 from gtgbm.exact import F64
 from gtgbm.losses import NOT_OF_CLASSES, LogLoss, Loss, MultinomialLoss, Pointwise, SquaredError
 from gtgbm.metrics import TargetKind
+from gtgbm.parameters import Context
+
+LOSSES_OF_CLASSES: dict[str, Loss] = {"log_loss": LogLoss(), "squared_error": SquaredError()}
 
 
 class _Classifier(ClassifierMixin, BaseGTGBM):
@@ -129,7 +131,7 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
             raise ValueError(
                 f"y has one class only ({self.classes_[0]}): a classifier needs at least two classes"
             )
-        function = check.loss("loss", self.loss, {"log_loss": LogLoss(), "squared_error": SquaredError()})
+        function: Loss = self._checked("loss", Context(losses=LOSSES_OF_CLASSES))
         if n_classes == 2 and isinstance(function, Pointwise):
             if isinstance(self.loss, NOT_OF_CLASSES):
                 raise ValueError(f"loss={self.loss!r} is for regressors: use 'log_loss' or one of your own")
@@ -157,12 +159,8 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         return np.asarray(np.searchsorted(self.classes_, y), dtype=np.float64)
 
     def _with_class_weight(self, y: Any, weight: F64 | None) -> F64 | None:
-        if self.class_weight is None:
+        if self._checked("class_weight") is None:
             return weight
-        if not isinstance(self.class_weight, dict) and self.class_weight != "balanced":
-            raise ValueError(
-                f"class_weight={self.class_weight!r} is unknown: give 'balanced' or a dict of class weights"
-            )
         try:
             by_class = compute_sample_weight(self.class_weight, y)
         except ValueError as error:

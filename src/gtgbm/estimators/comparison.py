@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from gtgbm.estimators.multitask_base import METHODS
 from gtgbm.metrics import metric_of
+from gtgbm.parameters import METHODS
 
 
 class TaskComparison(NamedTuple):

@@ -9,15 +9,16 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
 
-from gtgbm.estimators import parameters as check
+from gtgbm.estimators.classifiers import LOSSES_OF_CLASSES
 from gtgbm.estimators.documentation import TASK_ATTRIBUTES, documented
 from gtgbm.estimators.multitask_base import BaseMultitask
 from gtgbm.estimators.outcomes import decisions, probabilities
 from gtgbm.estimators.regressors import LOSSES, numbers
 from gtgbm.estimators.rows_of_tasks import TaskRows
 from gtgbm.exact import F64
-from gtgbm.losses import LogLoss, Loss, Pointwise, SquaredError
+from gtgbm.losses import Loss, Pointwise
 from gtgbm.metrics import TargetKind
+from gtgbm.parameters import Context
 
 
 @documented(**TASK_ATTRIBUTES, classes_=("ndarray, shape (2,)", "Class labels."))
@@ -116,7 +117,8 @@ class MultitaskGTGBMClassifier(ClassifierMixin, BaseMultitask):
         return self._make_loss()
 
     def _make_loss(self) -> Loss:
-        return check.loss("loss", self.loss, {"log_loss": LogLoss(), "squared_error": SquaredError()})
+        loss: Loss = self._checked("loss", Context(losses=LOSSES_OF_CLASSES))
+        return loss
 
     def _numbers_of(self, y: NDArray[Any]) -> F64:
         unknown = np.setdiff1d(y, self.classes_)
@@ -207,7 +209,8 @@ class MultitaskGTGBMRegressor(RegressorMixin, BaseMultitask):
         return loss
 
     def _make_loss(self) -> Loss:
-        return check.loss("loss", self.loss, LOSSES)
+        loss: Loss = self._checked("loss", Context(losses=LOSSES))
+        return loss
 
     def _numbers_of(self, y: NDArray[Any]) -> F64:
         return numbers(y, "y")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -15,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from gtgbm.boosting import AnyCallback, Evaluated, HistoryEntry, Problem, ProgressBar, train
 from gtgbm.data import as_values, check_rows
-from gtgbm.estimators import parameters as check
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.rows import Rows, checked_weight, listed, pairs_of
 from gtgbm.estimators.rows_of_tasks import TaskRows, as_one_task, check_tasks, per_task, task_rows, with_task
@@ -23,10 +21,10 @@ from gtgbm.estimators.tables import read_columns, read_eval_table, read_table
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.exact import F64, I64, FitContext
 from gtgbm.losses import Loss
-from gtgbm.multitask import FittedTasks, Task, TaskSharing, train_tasks
+from gtgbm.multitask import FittedTasks, Task, TaskSharing, train_tasks, used_features
+from gtgbm.parameters import PARAMETERS, Context
 from gtgbm.tree import importances
 
-METHODS = ("multitask", "group-sparse", "independent", "single-task")
 _CHANCE_ROWS = 8.0
 """Rows' worth of squared error, about twice what a useless feature's best split gains by chance."""
 
@@ -111,14 +109,14 @@ class BaseMultitask(BaseGTGBM):
             if weight is not None and not weight[rows].any():
                 raise ValueError(f"sample_weight is zero for all rows of task {name!r}; leave the task out")
         evaluated = self._evaluated(eval_set, eval_task)
-        random = check_random_state(self.random_state)
+        random = check_random_state(self._checked("random_state"))
         seed = int(random.randint(np.iinfo(np.int32).max))
         X = X.tocsr() if issparse(X) else X
-        self._is_single = check.option("method", self.method, METHODS) == "single-task"
+        self._is_single = self._checked("method") == "single-task"
         if self._is_single:
             X, labels, weight = as_one_task(X, labels, weight)
             evaluated = {}
-        order = check.option("task_order", self.task_order, ("sequential", "parallel"))
+        order = self._checked("task_order")
         tasks = [
             self._task(X, labels, k, weight, evaluated.get(labels.names[k]), seed, loss)
             for k in range(len(labels.names))
@@ -127,12 +125,12 @@ class BaseMultitask(BaseGTGBM):
         settings = tasks[0].problem.settings
         limit = settings.prices.limit
         tasks = [self._with_own_limit(task) for task in tasks]
-        n_common_rounds = check.count(
-            "n_common_rounds", self.n_common_rounds, low=0, high=settings.rounds.n_rounds
+        n_common_rounds = self._checked(
+            "n_common_rounds", Context(others={"n_estimators": settings.rounds.n_rounds})
         )
         if self._is_single:
             return self._fit_single(tasks[0], limit, callbacks)
-        verbose = check.count("verbose", int(self.verbose), low=0)
+        verbose = self._checked("verbose")
         with ProgressBar(verbose > 0, settings.rounds.n_rounds) as bar:
             is_apart = self.method == "independent"
             sharing = TaskSharing(
@@ -171,16 +169,15 @@ class BaseMultitask(BaseGTGBM):
 
     def _penalties(self, labels: TaskRows) -> tuple[float, list[float]]:
         """Return μ_G and each task's μ_t, as the method has them."""
-        method = check.option("method", self.method, METHODS)
-        group = check.number("group_penalty", self.group_penalty, low=0, high=1, high_open=True)
+        method = self._checked("method")
+        group = self._checked("group_penalty")
+        given = [
+            PARAMETERS["task_penalty"].check(one)
+            for one in per_task("task_penalty", self.task_penalty, labels.names)
+        ]
         own = [
-            _CHANCE_ROWS / (_CHANCE_ROWS + rows.shape[0])
-            if isinstance(one, str)
-            and check.option("task_penalty", one, ("auto",), ", a number in [0, 1), or a dict of such")
-            else check.number("task_penalty", one, low=0, high=1, high_open=True)
-            for one, rows in zip(
-                per_task("task_penalty", self.task_penalty, labels.names), labels.rows, strict=True
-            )
+            _CHANCE_ROWS / (_CHANCE_ROWS + rows.shape[0]) if one == "auto" else one
+            for one, rows in zip(given, labels.rows, strict=True)
         ]
         if group + max(own) >= 1.0:
             raise ValueError(
@@ -216,15 +213,15 @@ class BaseMultitask(BaseGTGBM):
         is_whole = self._matrix_form and not self._is_single and not issparse(X)
         table = X if is_whole or rows.shape[0] == X.shape[0] else X[rows]
         mine = Rows(table, y, None if weight is None else weight[rows])
-        metrics = check.metrics("eval_metric", self.eval_metric, self._kind_of_target)
+        metrics = self._checked("eval_metric", Context(target=self._kind_of_target))
         evaluation = Evaluated(self._loss_name, metrics, [one.dataset() for one in validations])
         problem = Problem(mine.dataset(), loss, settings, seed, evaluation)
         return Task(problem, rows if is_whole else None)
 
     def _with_own_limit(self, task: Task) -> Task:
         settings = task.problem.settings
-        high = None if settings.columns.categorical else self.n_features_in_
-        limit = check.optional_count("n_features_per_task", self.n_features_per_task, low=1, high=high)
+        most = None if settings.columns.categorical else self.n_features_in_
+        limit = self._checked("n_features_per_task", Context(n_features=most))
         return replace(task, problem=task.problem.with_settings(settings.with_limit(limit)))
 
     def _evaluated(self, eval_set: Any, eval_task: Any) -> dict[Any, Rows]:
@@ -282,13 +279,9 @@ class BaseMultitask(BaseGTGBM):
             name: np.array(list(dict.fromkeys(entry.feature for entry in history)), dtype=np.int64)
             for name, history in histories.items()
         }
-        # A category that is NaN does not equal itself, its text does.
-        n_tasks = Counter(
-            (entry.feature, str(entry.category)) for history in histories.values() for entry in history
-        )
-        used = [(*one, n_tasks[one[0], str(one[1])]) for one in owned if n_tasks[one[0], str(one[1])]]
-        selected = dict.fromkeys(column for column, _, _ in used)
-        shared = dict.fromkeys(column for column, _, n in used if n > 1)
+        used = used_features(histories.values(), owned)
+        selected = dict.fromkeys(one.column for one in used)
+        shared = dict.fromkeys(one.column for one in used if one.n_tasks > 1)
         self.selected_features_ = np.array(list(selected), dtype=np.int64)
         self.shared_features_ = np.array(list(shared), dtype=np.int64)
         self.n_selected_features_ = len(used)

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils.validation import check_array, column_or_1d
 
 from gtgbm.boosting import AnyCallback
-from gtgbm.estimators import parameters as check
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.compact import CompactRegressor
 from gtgbm.estimators.documentation import documented
@@ -18,6 +17,7 @@ from gtgbm.estimators.tables import read_training
 from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss, RankingLoss
 from gtgbm.metrics import METRICS, TargetKind
+from gtgbm.parameters import Context
 
 _MOST_RELEVANT = 31
 """Gains are 2 ** relevance - 1."""
@@ -157,16 +157,15 @@ class GTGBMRanker(BaseGTGBM):
         return CompactRegressor(*self._compact_parts(), self._fitted_loss)
 
     def _make_loss(self) -> Loss:
-        truncation = check.count("truncation_level", self.truncation_level, low=1)
-        name = check.option("loss", self.loss, ("lambdarank", "pairwise"))
-        return RankingLoss(name == "lambdarank", truncation)
+        truncation = self._checked("truncation_level")
+        known = {"lambdarank": RankingLoss(True, truncation), "pairwise": RankingLoss(False, truncation)}
+        loss: Loss = self._checked("loss", Context(losses=known, target="relevance"))
+        return loss
 
     def _hold_out(self, rows: Rows, seed: int) -> tuple[I64, I64]:
         """Draw whole queries to validate with."""
         assert rows.qid is not None
-        fraction = check.number(
-            "validation_fraction", self.validation_fraction, low=0, high=1, low_open=True, high_open=True
-        )
+        fraction = self._checked("validation_fraction")
         known = np.unique(rows.qid)
         count = round(fraction * known.shape[0])
         if not 0 < count < known.shape[0]:

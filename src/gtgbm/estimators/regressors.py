@@ -11,7 +11,6 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, column_or_1d
 
 from gtgbm.boosting import AnyCallback
-from gtgbm.estimators import parameters as check
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.compact import CompactRegressor
 from gtgbm.estimators.documentation import documented
@@ -20,6 +19,7 @@ from gtgbm.estimators.tables import read_training
 from gtgbm.exact import F64
 from gtgbm.losses import AbsoluteError, Huber, Loss, Pointwise, Poisson, Quantile, SquaredError, Tweedie
 from gtgbm.metrics import TargetKind
+from gtgbm.parameters import Context
 
 _LARGEST_TARGET = 1e100
 """Squares of larger residuals would leave the range of floats."""
@@ -41,7 +41,8 @@ class _Regressor(RegressorMixin, BaseGTGBM):
     _kind_of_target: TargetKind = "numbers"
 
     def _make_loss(self) -> Loss:
-        return check.loss("loss", self.loss, LOSSES)
+        loss: Loss = self._checked("loss", Context(losses=LOSSES))
+        return loss
 
     def fit(
         self,
@@ -92,7 +93,7 @@ class _Regressor(RegressorMixin, BaseGTGBM):
 
     def _target(self, y: Any, name: str) -> F64:
         target = numbers(y, name)
-        loss = check.loss("loss", self.loss, LOSSES)
+        loss = self._make_loss()
         if isinstance(loss, Pointwise):
             loss.check_target(target, name)
         return target

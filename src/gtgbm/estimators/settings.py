@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from gtgbm.boosting import (
     ColumnSettings,
-    Criterion,
     PriceSettings,
     RoundSettings,
-    SearchName,
     SearchSettings,
     Settings,
     TreeSettings,
 )
 from gtgbm.data import FrameSchema
-from gtgbm.estimators import parameters as check
+from gtgbm.parameters import PARAMETERS, Context
 from gtgbm.pricing import PenaltyScale
 from gtgbm.search import GroupTestSettings
+
+NOTHING_KNOWN = Context()
+"""Of the data, when a parameter is checked whose values do not depend on it."""
 
 _MIN_TEST_ROWS = 100
 """Nodes with fewer test rows propose only noise (docs/group-testing.md)."""
@@ -83,83 +85,74 @@ class Parameters(BaseEstimator):
         for name in self._get_param_names():
             setattr(self, name, values[name])
 
+    def _checked(self, name: str, context: Context = NOTHING_KNOWN) -> Any:
+        """Return the value of a parameter as the engine takes it."""
+        return PARAMETERS[name].check(getattr(self, name), context)
+
     def _settings(self, n_features: int, penalty: Any = None, learning_rate: Any = None) -> Settings:
         """Check parameters; several tasks have a penalty and a learning rate each."""
         given = self.penalty if penalty is None else penalty
         rate = self.learning_rate if learning_rate is None else learning_rate
-        scale = cast(PenaltyScale, check.option("penalty_scale", self.penalty_scale, ("root", "absolute")))
-        if scale == "root":
-            hint = (
-                " (a fraction of the squared error at the root; for other units use penalty_scale='absolute')"
-            )
-            penalty = check.number("penalty", given, low=0, high=1, high_open=True, hint=hint)
-        else:
-            penalty = check.number("penalty", given, low=0)
-        name = check.option("search", self.search, ("auto", "group-testing", "exhaustive"))
-        hint = f" (X has {n_features} features)"
-        n_relevant = check.optional_count("n_relevant", self.n_relevant, low=1, high=n_features, hint=hint)
-        failure = check.number(
-            "failure_probability", self.failure_probability, low=0, high=1, low_open=True, high_open=True
-        )
+        scale: PenaltyScale = self._checked("penalty_scale")
+        price = PARAMETERS["penalty"].check(given, Context(others={"penalty_scale": scale}))
         names = getattr(self, "feature_names_in_", None)
-        categorical = check.columns("categorical_features", self.categorical_features, n_features, names)
+        context = Context(n_features=n_features, feature_names=names)
+        categorical = self._checked("categorical_features", context)
         if self._schema is not None:
             categorical = sorted({*categorical, *self._schema.categorical})
-        whole = check.option("categorical", self.categorical, ("column", "category")) == "column"
-        test_rows = self._n_test_rows(penalty if scale == "root" else None)
-        patience = check.optional_count("early_stopping_rounds", self.early_stopping_rounds, low=1)
+        context = replace(context, categorical=categorical)
+        whole = self._checked("categorical") == "column"
+        # A categorical column holds more features than one.
+        of_limit = NOTHING_KNOWN if categorical and not whole else context
+        test_rows = self._n_test_rows(price if scale == "root" else None)
         limits_searches = self._limits_searches and test_rows is not None
         return Settings(
             rounds=RoundSettings(
-                n_rounds=check.count("n_estimators", self.n_estimators, low=1),
-                learning_rate=check.number("learning_rate", rate, low=0, low_open=True),
-                patience=patience,
-                criterion=cast(Criterion, check.option("criterion", self.criterion, ("residuals", "newton"))),
-                subsample=check.number("subsample", self.subsample, low=0, high=1, low_open=True),
-                colsample=check.number("colsample", self.colsample, low=0, high=1, low_open=True),
+                n_rounds=self._checked("n_estimators"),
+                learning_rate=PARAMETERS["learning_rate"].check(rate),
+                patience=self._checked("early_stopping_rounds"),
+                criterion=self._checked("criterion"),
+                subsample=self._checked("subsample"),
+                colsample=self._checked("colsample"),
             ),
             prices=PriceSettings(
-                penalty=penalty,
+                penalty=price,
                 scale=scale,
-                limit=check.optional_count(
-                    "n_features_to_select",
-                    self.n_features_to_select,
-                    low=1,
-                    # A categorical column holds more features than one.
-                    high=None if categorical and not whole else n_features,
-                    hint=hint,
-                ),
+                limit=self._checked("n_features_to_select", of_limit),
                 shortlist=self._checked_shortlist(),
             ),
             tree=TreeSettings(
-                min_node_fraction=check.number("min_node_fraction", self.min_node_fraction, low=0, high=1),
-                min_samples_leaf=check.optional_count("min_samples_leaf", self.min_samples_leaf, low=1),
-                max_depth=check.optional_count("max_depth", self.max_depth, low=1),
+                min_node_fraction=self._checked("min_node_fraction"),
+                min_samples_leaf=self._checked("min_samples_leaf"),
+                max_depth=self._checked("max_depth"),
                 revisit_share=REVISIT_SHARE if limits_searches else 1.0,
                 longest_backoff=LONGEST_BACKOFF if limits_searches else 0,
             ),
             search=SearchSettings(
-                name=cast(SearchName, name),
-                group_tests=GroupTestSettings.of_paper(n_relevant, failure)
-                if test_rows is None
-                else GroupTestSettings(n_relevant, failure),
+                name=self._checked("search"),
+                group_tests=self._group_tests(context, of_paper=test_rows is None),
                 test_rows=test_rows,
                 min_test_rows=_MIN_TEST_ROWS,
                 chance_gain=_CHANCE_GAIN,
             ),
             columns=ColumnSettings(
-                max_bins=check.count("max_bins", self.max_bins, low=2, high=255),
+                max_bins=self._checked("max_bins"),
                 categorical=categorical,
                 whole_categories=whole,
-                monotone=check.directions(
-                    "monotone_constraints", self.monotone_constraints, n_features, names, categorical
-                ),
+                monotone=self._checked("monotone_constraints", context),
             ),
-            zero_start=check.option("init", self.init, ("best", "zero")) == "zero",
+            zero_start=self._checked("init") == "zero",
         )
 
+    def _group_tests(self, context: Context, *, of_paper: bool) -> GroupTestSettings:
+        n_relevant = self._checked("n_relevant", context)
+        failure = self._checked("failure_probability")
+        if of_paper:
+            return GroupTestSettings.of_paper(n_relevant, failure)
+        return GroupTestSettings(n_relevant, failure)
+
     def _checked_shortlist(self) -> float:
-        factor = check.number("shortlist", self.shortlist, low=1)
+        factor: float = self._checked("shortlist")
         if factor > 1.0 and self.n_features_to_select is None:
             raise ValueError(
                 f"shortlist={self.shortlist} needs n_features_to_select, which it is a multiple of: give both"
@@ -167,10 +160,9 @@ class Parameters(BaseEstimator):
         return factor
 
     def _n_test_rows(self, penalty: float | None) -> int | None:
-        if isinstance(self.test_rows, str):
-            check.option("test_rows", self.test_rows, ("auto",), ", a whole number, or None for all rows")
-            fewest, most = _TEST_ROWS
-            # A bought feature gains more than μ of the squared error, chance about 8 rows' worth.
-            return most if not penalty else int(np.clip(8.0 / penalty, fewest, most))
-        hint = ", 'auto', or None for all rows (the paper's algorithm)"
-        return None if self.test_rows is None else check.count("test_rows", self.test_rows, low=10, hint=hint)
+        rows: int | str | None = self._checked("test_rows")
+        if not isinstance(rows, str):
+            return rows
+        fewest, most = _TEST_ROWS
+        # A selected feature gains more than μ of the squared error, chance about 8 rows' worth.
+        return most if not penalty else int(np.clip(8.0 / penalty, fewest, most))

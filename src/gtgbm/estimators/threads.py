@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numbers
 import os
 from typing import Any
 
 import joblib
 
 from gtgbm import _core
+from gtgbm.parameters import PARAMETERS
 
-_MANY = 1024
 _SERIAL = _core.Pool(1)
 """Never starts a thread, so that all callers can share it."""
 
@@ -43,16 +42,7 @@ def n_threads(n_jobs: Any) -> int:
 
 
 def _check(n_jobs: Any) -> int | None:
-    if n_jobs is None:
-        return None
-    wrong = (
-        f"n_jobs={n_jobs!r} is not a whole number of threads: give 1 to {_MANY}, -1 for all cores, or None"
-    )
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral):
-        raise TypeError(wrong)
-    jobs = int(n_jobs)
-    if jobs == 0 or abs(jobs) > _MANY:
-        raise ValueError(wrong)
+    jobs: int | None = PARAMETERS["n_jobs"].check(n_jobs)
     return jobs
 
 

@@ -1,39 +1,31 @@
 """Model files: readable JSON, exact floats.
 
-The layout of a file, its bytes, and its parameters; a file is checked in full when it is read.
+Layout, reading, validation and writing, between the bytes of a file and a stored model without scikit-learn.
 """
 
-from gtgbm.model_file.layout import (
-    FORMAT_VERSION,
-    MAX_FEATURES,
-    MAX_UNNAMED,
-    BoughtLayout,
-    ClassesLayout,
-    Header,
-    ModelFileError,
-    ModelLayout,
-    OwnedLayout,
-    PartLayout,
-    SearchLayout,
-    TasksLayout,
-    TreeLayout,
+from gtgbm.model_file.layout import FORMAT_VERSION, Label, ModelFileError
+from gtgbm.model_file.reading import model_file_errors, read_model_file
+from gtgbm.model_file.stored import (
+    ESTIMATORS,
+    StoredColumns,
+    StoredEstimator,
+    StoredModel,
+    StoredPart,
+    StoredTasks,
 )
-from gtgbm.model_file.parameters import as_plain, from_plain
+from gtgbm.model_file.writing import write_model_file
 
 __all__ = [
+    "ESTIMATORS",
     "FORMAT_VERSION",
-    "MAX_FEATURES",
-    "MAX_UNNAMED",
-    "BoughtLayout",
-    "ClassesLayout",
-    "Header",
+    "Label",
     "ModelFileError",
-    "ModelLayout",
-    "OwnedLayout",
-    "PartLayout",
-    "SearchLayout",
-    "TasksLayout",
-    "TreeLayout",
-    "as_plain",
-    "from_plain",
+    "StoredColumns",
+    "StoredEstimator",
+    "StoredModel",
+    "StoredPart",
+    "StoredTasks",
+    "model_file_errors",
+    "read_model_file",
+    "write_model_file",
 ]

@@ -130,7 +130,7 @@ class ModelLayout(msgspec.Struct, forbid_unknown_fields=True):
     model : str
         Class of the estimator.
     parameters : dict
-        Its parameters; see ``parameters.py`` for those that are no plain values.
+        Its parameters; see ``plain_values.py`` for those that are no plain values.
     feature_names : list of str, or None
     kinds : dict or None
         Columns of the training dataframe, by number, that hold times or categories; None: it was none.

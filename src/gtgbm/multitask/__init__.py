@@ -5,10 +5,12 @@ Prices under the shared set Ω_G, turns of tasks, common trees, and columns binn
 
 from gtgbm.multitask.task import Task, TaskSharing
 from gtgbm.multitask.training import FittedTasks, train_tasks
+from gtgbm.multitask.usage import used_features
 
 __all__ = [
     "FittedTasks",
     "Task",
     "TaskSharing",
     "train_tasks",
+    "used_features",
 ]

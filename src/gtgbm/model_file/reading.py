@@ -1,0 +1,106 @@
+"""From a file to a stored model: decoded into the layout's types, then validated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+
+import msgspec
+
+from gtgbm.model_file.layout import FORMAT_VERSION, Header, ModelFileError, ModelLayout
+from gtgbm.model_file.plain_values import from_plain
+from gtgbm.model_file.stored import (
+    ESTIMATORS,
+    StoredColumns,
+    StoredEstimator,
+    StoredModel,
+    StoredPart,
+    StoredTasks,
+)
+from gtgbm.model_file.validation import require, valid_classes, valid_columns, valid_model, valid_owned
+from gtgbm.search import SearchChoice
+
+
+def read_model_file(path: str | PathLike[str]) -> StoredModel:
+    """Read a model file and validate it.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    StoredModel
+        The values of its parameters are not checked: estimators do that.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a whole and valid model. Reading runs no code from the file.
+    """
+    content = Path(path).read_bytes()
+    with model_file_errors(path):
+        return _stored(_decode(content))
+
+
+@contextmanager
+def model_file_errors(path: str | PathLike[str]) -> Iterator[None]:
+    """Raise whatever is wrong with the content of a file as a ModelFileError that names the file."""
+    try:
+        yield
+    # What the decoder, the arrays, the loss and the forest refuse; and parameters nested too deep.
+    except (ValueError, TypeError, OverflowError, AttributeError, RecursionError) as error:
+        raise ModelFileError(f"{Path(path)} is not a valid gtgbm model file: {error}") from error
+
+
+def _decode(content: bytes) -> ModelLayout:
+    try:
+        header = msgspec.json.decode(content, type=Header)
+        if header.version > FORMAT_VERSION:
+            raise ModelFileError(
+                f"its format is {header.version}, this gtgbm reads up to {FORMAT_VERSION}: upgrade gtgbm"
+            )
+        return msgspec.json.decode(content, type=ModelLayout)
+    except msgspec.MsgspecError as error:
+        raise ModelFileError(str(error)) from error
+
+
+def _stored(layout: ModelLayout) -> StoredModel:
+    if layout.model not in ESTIMATORS:
+        raise ModelFileError(f"model {layout.model!r} is unknown; known are {', '.join(sorted(ESTIMATORS))}")
+    kind = ESTIMATORS[layout.model]
+    parameters = {name: from_plain(name, value) for name, value in layout.parameters.items()}
+    columns = valid_columns(layout)
+    require((layout.classes is not None) == kind.has_classes, "its classes do not go with its model")
+    classes = None if layout.classes is None else valid_classes(layout.classes)
+    n_classes = 2 if classes is None else classes.shape[0]
+    is_single = kind.has_tasks and parameters.get("method") == "single-task"
+    tasks = _tasks(layout, columns, n_classes, is_single) if kind.has_tasks else None
+    if not kind.has_tasks:
+        require(layout.tasks is None and len(layout.parts) == 1, "it has tasks, but its model has none")
+    n_scores = 1 if n_classes == 2 else n_classes
+    parts = [
+        StoredPart(
+            part.task,
+            valid_model(part, columns, n_scores, knows_task=is_single),
+            SearchChoice(part.search.name, part.search.reason),
+        )
+        for part in layout.parts
+    ]
+    estimator = StoredEstimator(layout.model, parameters, classes)
+    return StoredModel(estimator, columns, parts, tasks, layout.about, layout.timings)
+
+
+def _tasks(layout: ModelLayout, columns: StoredColumns, n_classes: int, is_single: bool) -> StoredTasks:
+    tasks = layout.tasks
+    require(tasks is not None, "its tasks are missing")
+    assert tasks is not None
+    require(len(set(tasks.names)) == len(tasks.names), "it has several tasks of the same name")
+    require(n_classes == 2, f"its tasks have {n_classes} classes")
+    if is_single:
+        require(len(layout.parts) == 1, "its method is for one part")
+    else:
+        require([part.task for part in layout.parts] == tasks.names, "its parts and tasks do not match")
+    return StoredTasks(tasks.names, tasks.by_column, is_single, valid_owned(tasks.owned, columns))
