@@ -1,8 +1,8 @@
 """Guard the speed of training: count the instructions of five small fits, and compare.
 
-    python tools/guard.py --python A/bin/python --against B/bin/python   # two environments
-    python tools/guard.py --python A/bin/python                          # the table in tools/guard_counts.json
-    python tools/guard.py --python A/bin/python --write                  # writes that table
+    python tools/guard.py --python A/bin/python --against B/bin/python   # compares two environments
+    python tools/guard.py --python A/bin/python                          # compares with guard_counts.json
+    python tools/guard.py --python A/bin/python --write                  # writes that file
 
 Each environment has its own gtgbm installed, and pandas. The counts are those of valgrind's callgrind, on one
 thread: unlike seconds they hardly vary from run to run, also on a machine that others use. They do depend on
@@ -28,7 +28,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 TABLE = HERE / "guard_counts.json"
 TOLERANCE = 0.02
-"""Counts of the same code differ by less than a thousandth; this leaves room for changes that are worth it."""
+"""Counts of the same code differ by less than a thousandth; this leaves room for small changes."""
 
 MARKS = """
 #include <valgrind/callgrind.h>
