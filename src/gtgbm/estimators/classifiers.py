@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from gtgbm.exact import F64
 from gtgbm.losses import NOT_OF_CLASSES, LogLoss, Loss, MultinomialLoss, Pointwise, SquaredError
 from gtgbm.metrics import TargetKind
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 class _Classifier(ClassifierMixin, BaseGTGBM):
     class_weight: Any
@@ -37,7 +40,7 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         callbacks: Sequence[AnyCallback] | None = None,
         *,
         eval_sample_weight: Any = None,
-    ) -> Any:
+    ) -> Self:
         """Fit the model.
 
         Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss
 from gtgbm.multitask import FittedTasks, Task, train_tasks
 from gtgbm.tree import importances
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 METHODS = ("multitask", "group-sparse", "independent", "single-task")
 _CHANCE_ROWS = 8.0
@@ -75,7 +78,7 @@ class BaseMultitask(BaseGTGBM):
         callbacks: Sequence[AnyCallback] | None = None,
         *,
         eval_task: Any = None,
-    ) -> Any:
+    ) -> Self:
         """Fit the models of all tasks.
 
         Parameters
@@ -149,7 +152,7 @@ class BaseMultitask(BaseGTGBM):
 
     def _fit_single(
         self, task: Task, loss: Loss, limit: int | None, seed: int, callbacks: Sequence[AnyCallback] | None
-    ) -> Any:
+    ) -> Self:
         """Fit one model to the rows of all tasks; its last column is the number of the task, a category."""
         settings = replace(
             task.settings,
