@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "binning/thresholds.hpp"
@@ -21,6 +22,20 @@ constexpr int64_t kAhead = 32;
 int64_t blocks_of(int64_t total, int64_t block) {
     return (total + block - 1) / block;
 }
+
+// Room for the values that each worker of a pool reads together. Not on their stacks: those of musl's threads
+// have 128 KiB, as much as one such block.
+class Buffers {
+  public:
+    Buffers(const Pool& pool, int64_t size)
+        : size_(size), values_(new double[static_cast<size_t>(pool.size() * size)]) {}
+
+    double* of(int worker) { return values_.get() + worker * size_; }
+
+  private:
+    int64_t size_;
+    std::unique_ptr<double[]> values_;  // not set to zero, unlike a vector's
+};
 
 int64_t drop_nan(double* values, int64_t n) {
     return std::remove_if(values, values + n, [](double v) { return std::isnan(v); }) - values;
@@ -139,20 +154,21 @@ void encode(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<con
         require(n_thresholds.data()[c] <= width, "encode: n_thresholds beyond the thresholds given");
     with_table(any, [&](auto table) {
         const int64_t row_blocks = blocks_of(n, kRowBlock), column_blocks = blocks_of(m, kLanes);
-        pool.run(row_blocks * column_blocks, n * m * 8, [&](int64_t task, int) {
+        Buffers buffers(pool, kLanes * kRowBlock);
+        pool.run(row_blocks * column_blocks, n * m * 8, [&](int64_t task, int worker) {
             const int64_t first = task / row_blocks * kLanes, last = std::min(first + kLanes, m);
             const int64_t begin = task % row_blocks * kRowBlock, end = std::min(begin + kRowBlock, n);
             // Values first, codes after: a loop of nothing but loads keeps many cache misses in flight, which
             // is what reading single columns of a table stored by rows consists of.
-            double values[kLanes][kRowBlock];
+            double* values = buffers.of(worker);
             read_block(
                 table, [&](int64_t i) { return begin + i; }, end - begin, columns.data() + first,
-                last - first, &values[0][0], kRowBlock);
+                last - first, values, kRowBlock);
             for (int64_t c = first; c < last; ++c) {
                 const double* edges = thresholds.data() + c * width;
                 const int count = std::max(n_thresholds.data()[c], 0);
                 uint8_t* codes = out.data() + (c / lanes) * n * lanes + c % lanes;
-                const double* value = values[c - first];
+                const double* value = values + (c - first) * kRowBlock;
                 count_below(edges, count, value, end - begin, [&](int64_t i, int code) {
                     codes[(begin + i) * lanes] =
                         static_cast<uint8_t>(std::isnan(value[i]) ? kMissingCell : code);
@@ -179,18 +195,20 @@ void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<co
     std::vector<double> edges(static_cast<size_t>(m * levels));
     std::vector<int> n_edges(static_cast<size_t>(m));
     std::vector<std::vector<Run>> runs(static_cast<size_t>(pool.size()));
+    Buffers buffers(pool, kColumnBlock * kSorted);
     with_table(any, [&](auto table) {
         pool.run(column_blocks, taken * m * 20, [&](int64_t task, int worker) {
             const int64_t first = task * kColumnBlock, count = std::min(kColumnBlock, m - first);
-            double values[kColumnBlock][kSorted];
+            double* values = buffers.of(worker);
             read_block(
                 table, [&](int64_t i) { return rows.data()[i * step]; }, taken, columns.data() + first, count,
-                &values[0][0], kSorted);
+                values, kSorted);
             auto& found = runs[static_cast<size_t>(worker)];
             for (int64_t c = 0; c < count; ++c) {
-                const int64_t present = drop_nan(values[c], taken);
-                std::sort(values[c], values[c] + present);
-                runs_of_sorted(values[c], present, found);
+                double* value = values + c * kSorted;
+                const int64_t present = drop_nan(value, taken);
+                std::sort(value, value + present);
+                runs_of_sorted(value, present, found);
                 double* edge = edges.data() + (first + c) * levels;
                 n_edges[static_cast<size_t>(first + c)] =
                     found.size() > 1
@@ -198,15 +216,15 @@ void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<co
                         : edges_around_one_value(table, rows.data(), n, columns.data()[first + c], edge);
             }
         });
-        pool.run(column_blocks * row_blocks, n * m * 8, [&](int64_t task, int) {
+        pool.run(column_blocks * row_blocks, n * m * 8, [&](int64_t task, int worker) {
             const int64_t first = task / row_blocks * kColumnBlock, count = std::min(kColumnBlock, m - first);
             const int64_t begin = task % row_blocks * kSorted, size = std::min(kSorted, n - begin);
-            double values[kColumnBlock][kSorted];
+            double* values = buffers.of(worker);
             read_block(
                 table, [&](int64_t i) { return rows.data()[begin + i]; }, size, columns.data() + first, count,
-                &values[0][0], kSorted);
+                values, kSorted);
             for (int64_t c = first; c < first + count; ++c) {
-                const double* value = values[c - first];
+                const double* value = values + (c - first) * kSorted;
                 uint8_t* codes = out.data() + c * n + begin;
                 count_below(edges.data() + c * levels, n_edges[static_cast<size_t>(c)], value, size,
                             [&](int64_t i, int below) {

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "support/compiler.hpp"
+
 namespace gtgbm {
 
 namespace nb = nanobind;
@@ -36,7 +38,7 @@ struct Table {
     }
 
     void prefetch(int64_t row, int64_t column) const {
-        __builtin_prefetch(data + row * row_stride + column * column_stride);
+        gtgbm::prefetch(data + row * row_stride + column * column_stride);
     }
 };
 

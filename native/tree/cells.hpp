@@ -138,7 +138,7 @@ inline double best_gain(const int64_t* cells, int n_codes, int64_t total, CellFo
         const double d = sums[b] * n - g * rows[b];
         const double ratio = d * d / (rows[b] * (n - rows[b]));
         // Written so that the NaN of an empty side is never taken.
-        const double valid = (rows[b] >= fewest) & (rows[b] <= most) ? ratio : 0.0;
+        const double valid = ((rows[b] >= fewest) & (rows[b] <= most)) ? ratio : 0.0;
         best = valid > best ? valid : best;
     }
     return best > 0.0 ? best / n : -std::numeric_limits<double>::infinity();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "support/compiler.hpp"
 #include "tree/cells.hpp"
 
 namespace gtgbm {
@@ -14,7 +15,7 @@ inline void add_rows(const uint8_t* codes, const Row* rows, const int64_t* cells
     constexpr int64_t kAhead = 16;
     for (int64_t i = begin; i < end; ++i) {
         // Past the end of the range rows[] may end, so the look-ahead stops there.
-        if (i + kAhead < end) __builtin_prefetch(codes + static_cast<int64_t>(rows[i + kAhead]) * Lanes);
+        if (i + kAhead < end) prefetch(codes + static_cast<int64_t>(rows[i + kAhead]) * Lanes);
         const uint8_t* code = codes + static_cast<int64_t>(rows[i]) * Lanes;
         const int64_t cell = cells[i];
         for (int lane = 0; lane < Lanes; ++lane) hist[lane * stride + code[lane]] += cell;

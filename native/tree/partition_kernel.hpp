@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "support/compiler.hpp"
 #include "support/pool.hpp"
 #include "tree/cells.hpp"
 
@@ -40,7 +41,7 @@ inline int64_t split_range(const uint8_t* codes, const SideRule& rule, const int
     };
     int64_t i = 0;
     for (; i + kAhead < count; ++i) {
-        __builtin_prefetch(codes + int64_t{rows[i + kAhead]} * kLanes);
+        prefetch(codes + int64_t{rows[i + kAhead]} * kLanes);
         put(i);
     }
     for (; i < count; ++i) put(i);

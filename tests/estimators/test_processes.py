@@ -186,6 +186,33 @@ def test_no_more_threads_than_asked_for(search: str, n_jobs: int) -> None:
     assert most_threads_started(search=search, n_jobs=n_jobs) == n_jobs - 1
 
 
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="where threads get their stacks' size from is Linux's way"
+)
+@pytest.mark.parametrize("search", ["exhaustive", "group-testing"])
+def test_threads_have_small_stacks(search: str) -> None:
+    """With 128 KiB, as musl gives them. glibc gives what the limit was when the process started."""
+    script = f"""
+    import resource
+    resource.setrlimit(resource.RLIMIT_STACK, (2**23, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+    import numpy as np
+    from gtgbm import GTGBMClassifier
+    X = np.random.default_rng(0).normal(size=(20_000, 200))
+    model = GTGBMClassifier(n_estimators=3, n_jobs=2, search="{search}", random_state=0)
+    print(model.fit(X, X[:, 0] > 0).predict(X).shape)
+    """
+    done = subprocess.run(
+        ["sh", "-c", 'ulimit -S -s 128 && exec "$0" -c "$1"', sys.executable, textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=2 * GUARD,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "(20000,)\n"
+
+
 @needs_proc
 def test_openmp_limit_holds_during_a_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")

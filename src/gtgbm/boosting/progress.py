@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -10,6 +11,9 @@ from rich.progress import Progress as RichProgress
 
 from gtgbm.boosting.callbacks import Progress
 from gtgbm.search import SearchChoice
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class ProgressBar:
@@ -30,7 +34,7 @@ class ProgressBar:
         self._task = self._bar.add_task("trees", total=n_rounds, state="")
         self._show = show
 
-    def __enter__(self) -> ProgressBar:
+    def __enter__(self) -> Self:
         """Start the bar."""
         self._bar.start()
         return self

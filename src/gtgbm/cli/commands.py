@@ -290,9 +290,14 @@ def demo(
     columns: Annotated[int, typer.Option(min=315, help="Columns to generate.")] = 2_000,
     penalty: Annotated[float, typer.Option(min=0, max=0.999, help="Price of a feature's first use.")] = 0.003,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the data and the model.")] = 0,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="At most 5,000 rows and 500 columns, and no comparison.")
+    ] = False,
 ) -> None:
     """Look for 15 relevant columns among thousands, and compare with training on all of them."""
-    run_demo(rows, columns, penalty, seed)
+    if quick:
+        rows, columns = min(rows, 5_000), min(columns, 500)
+    run_demo(rows, columns, penalty, seed, compare=not quick)
 
 
 def _names(given: Names) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from gtgbm.parameters import Context
 
 LOSSES_OF_CLASSES: dict[str, Loss] = {"log_loss": LogLoss(), "squared_error": SquaredError()}
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 class _Classifier(ClassifierMixin, BaseGTGBM):
     class_weight: Any
@@ -39,7 +42,7 @@ class _Classifier(ClassifierMixin, BaseGTGBM):
         callbacks: Sequence[AnyCallback] | None = None,
         *,
         eval_sample_weight: Any = None,
-    ) -> Any:
+    ) -> Self:
         """Fit the model.
 
         Parameters

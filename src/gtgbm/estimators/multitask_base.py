@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from gtgbm.losses import Loss
 from gtgbm.multitask import FittedTasks, Task, TaskSharing, train_tasks, used_features
 from gtgbm.parameters import PARAMETERS, Context
 from gtgbm.tree import importances
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _CHANCE_ROWS = 8.0
 """Rows' worth of squared error, about twice what a useless feature's best split gains by chance."""
@@ -73,7 +76,7 @@ class BaseMultitask(BaseGTGBM):
         callbacks: Sequence[AnyCallback] | None = None,
         *,
         eval_task: Any = None,
-    ) -> Any:
+    ) -> Self:
         """Fit the models of all tasks.
 
         Parameters
@@ -144,7 +147,7 @@ class BaseMultitask(BaseGTGBM):
         self._keep_tasks(labels.names, fitted, loss)
         return self
 
-    def _fit_single(self, task: Task, limit: int | None, callbacks: Sequence[AnyCallback] | None) -> Any:
+    def _fit_single(self, task: Task, limit: int | None, callbacks: Sequence[AnyCallback] | None) -> Self:
         """Fit one model to the rows of all tasks; its last column is the number of the task, a category."""
         columns = task.problem.settings.columns
         settings = replace(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_array, column_or_1d
@@ -18,6 +18,9 @@ from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss, RankingLoss
 from gtgbm.metrics import METRICS, TargetKind
 from gtgbm.parameters import Context
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _MOST_RELEVANT = 31
 """Gains are 2 ** relevance - 1."""
@@ -79,7 +82,7 @@ class GTGBMRanker(BaseGTGBM):
         *,
         eval_qid: Any = None,
         eval_sample_weight: Any = None,
-    ) -> Any:
+    ) -> Self:
         """Fit the model.
 
         Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -20,6 +20,9 @@ from gtgbm.exact import F64
 from gtgbm.losses import AbsoluteError, Huber, Loss, Pointwise, Poisson, Quantile, SquaredError, Tweedie
 from gtgbm.metrics import TargetKind
 from gtgbm.parameters import Context
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _LARGEST_TARGET = 1e100
 """Squares of larger residuals would leave the range of floats."""
@@ -53,7 +56,7 @@ class _Regressor(RegressorMixin, BaseGTGBM):
         callbacks: Sequence[AnyCallback] | None = None,
         *,
         eval_sample_weight: Any = None,
-    ) -> Any:
+    ) -> Self:
         """Fit the model.
 
         Parameters
