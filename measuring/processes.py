@@ -109,8 +109,9 @@ def cost_of_command(command: Sequence[str]) -> Cost:
     # The kernel's own account of the largest resident size.
     _, status, usage = os.wait4(process.pid, 0)
     seconds = perf_counter() - begin
-    if status != 0:
-        raise ProcessFailedError(f"{' '.join(command)}: exit code {os.waitstatus_to_exitcode(status)}")
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise ProcessFailedError(f"{' '.join(command)}: exit code {process.returncode}")
     return Cost(seconds, usage.ru_maxrss / 1024)
 
 

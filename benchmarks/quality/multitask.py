@@ -10,11 +10,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_regressor
 
 from measuring.data.multitask import (
     COLUMNS,
@@ -31,13 +31,16 @@ from measuring.data.multitask import (
 from measuring.environment import environment
 from measuring.files import ROOT
 from measuring.markdown import facts, spread, table, write_between
-from measuring.peers.gtgbm_models import compare_tasks, multitask_estimator
+from measuring.peers.gtgbm_models import compare_tasks, metric_of, multitask_estimator
 
 PAGE = ROOT / "docs" / "multitask.md"
 RECOVERY_SEEDS = range(100, 110)
 """None of those on which the method's defaults were settled, the first ten."""
 _VALIDATED = 0.25
 """Share of the training rows on which a method's settings are chosen."""
+
+MOST_SHOWN = 10
+"""Tasks whose results are shown one by one."""
 
 METHODS: dict[str, list[dict[str, Any]]] = {
     "multitask": [{"group_penalty": 0.001}, {"group_penalty": 0.004}],
@@ -59,37 +62,33 @@ class Study:
 
     Attributes
     ----------
+    load : callable
+        Takes a seed, returns rows to train on and to test with.
+    model : callable
+        Takes parameters, returns an estimator, not fitted.
     limits : sequence of int or None
         Features of all tasks together.
     node_fractions : sequence of float
         Values of `min_node_fraction` to choose from.
-    by_task : bool
-        Whether results are shown task by task.
     """
 
     name: str
     load: Callable[[int], tuple[Rows, Rows]]
-    model: Any
+    model: Callable[..., Any]
     n_seeds: int
     limits: Sequence[int | None]
     node_fractions: Sequence[float]
-    by_task: bool = True
 
 
 def studies(data_dir: Path) -> list[Study]:
     """Return all comparisons."""
-    slow = multitask_estimator("regression", group_penalty=0.01, learning_rate=0.05, n_estimators=50)
+    fast = partial(multitask_estimator, "binary")
+    slow = partial(multitask_estimator, "regression", group_penalty=0.01, learning_rate=0.05, n_estimators=50)
+    words = partial(amazon, data_dir)
     return [
-        Study("generated", generated, multitask_estimator("binary"), 5, [25], [0.1, 0.2]),
-        Study(
-            "amazon4_multidomain",
-            lambda seed: amazon(data_dir, seed),
-            multitask_estimator("binary"),
-            3,
-            [50, 100, 200],
-            [0.02, 0.05],
-        ),
-        Study("school", lambda seed: school(data_dir, seed), slow, 3, [None], [0.3], by_task=False),
+        Study("generated", generated, fast, 5, [25], [0.1, 0.2]),
+        Study("amazon4_multidomain", words, fast, 3, [50, 100, 200], [0.02, 0.05]),
+        Study("school", partial(school, data_dir), slow, 3, [None], [0.3]),
     ]
 
 
@@ -105,7 +104,7 @@ def settings_of(study: Study, method: str, limit: int | None, n_tasks: int) -> l
     for fraction in study.node_fractions:
         for one in METHODS[method]:
             given = {"method": method.split(",")[0], "min_node_fraction": fraction, **limits, **one}
-            rounds = study.model.n_estimators * one.get("n_common_rounds", 0)
+            rounds = study.model().n_estimators * one.get("n_common_rounds", 0)
             found.append(given | {"n_common_rounds": round(rounds)})
     return found
 
@@ -113,16 +112,16 @@ def settings_of(study: Study, method: str, limit: int | None, n_tasks: int) -> l
 def result_of(study: Study, method: str, limit: int | None, seed: int) -> Any:
     """Choose a method's settings on a part of the training rows, train on all of them, and test."""
     train, test = study.load(seed)
-    model = clone(study.model).set_params(random_state=seed)
     tried = settings_of(study, method, limit, len(np.unique(train.task)))
     validated = drawn(train.y.shape[0], _VALIDATED, seed)
 
     def result(given: dict[str, Any], on: Rows, against: Rows) -> Any:
-        candidate = clone(model).set_params(**given)
+        candidate = study.model(**(given | {"random_state": seed}))
         return compare_tasks(candidate, on.parts(), against.parts(), methods=[given["method"]])[0]
 
-    totals = [result(given, train.at(~validated), train.at(validated)).total for given in tried]
-    best = int(np.argmin(totals) if is_regressor(model) else np.argmax(totals))
+    found = [result(given, train.at(~validated), train.at(validated)) for given in tried]
+    totals = [one.total for one in found]
+    best = int(np.argmax(totals) if metric_of(found[0].metric).greater_is_better else np.argmin(totals))
     return result(tried[best], train, test)
 
 
@@ -133,7 +132,7 @@ def compared(study: Study) -> str:
     for limit in study.limits:
         for method in METHODS:
             results = [result_of(study, method, limit, seed) for seed in range(study.n_seeds)]
-            names = list(results[0].by_task) if study.by_task else []
+            names = list(results[0].by_task) if len(results[0].by_task) <= MOST_SHOWN else []
             head = ["limit on features", "method", results[0].metric, *names, "features, shared"]
             rows.append(
                 [

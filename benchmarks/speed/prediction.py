@@ -60,7 +60,7 @@ def _many_leaves() -> tuple[Any, Any]:
 CASES: dict[str, Callable[[], tuple[Any, Any]]] = {"demo": _many_columns, "large": _many_leaves}
 
 
-def _write(folder: Path, model: Any, batch: Any) -> str:
+def write_case(folder: Path, model: Any, batch: Any) -> str:
     """Write a case down for the workers, and return its description."""
     features = model.selected_features_
     position = np.full(model.n_features_in_, -1, dtype=np.int32)
@@ -80,7 +80,8 @@ def _write(folder: Path, model: Any, batch: Any) -> str:
     )
 
 
-def _check_agreement(folder: Path) -> None:
+def check_agreement(folder: Path) -> None:
+    """Raise an error if the libraries predicted different probabilities."""
     with np.load(folder / f"{OURS}.npz") as ours, np.load(folder / f"{LIGHTGBM}.npz") as theirs:
         for what in ours.files:
             difference = float(np.abs(ours[what] - theirs[what]).max())
@@ -93,13 +94,13 @@ def measure(case: str, repeats: int, threads: list[int]) -> list[Row]:
     times: dict[tuple[int, str, str], list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        description = _write(folder, *CASES[case]())
+        description = write_case(folder, *CASES[case]())
         for _ in range(repeats):
             for n_threads in threads:
                 for peer in (OURS, LIGHTGBM):
                     for what, microseconds in time_in_process(peer, folder, n_threads).items():
                         times[n_threads, what, peer].append(microseconds)
-                _check_agreement(folder)
+                check_agreement(folder)
     rows = []
     for n_threads, what in dict.fromkeys((n_threads, what) for n_threads, what, _ in times):
         ours, theirs = (median(times[n_threads, what, peer]) for peer in (OURS, LIGHTGBM))

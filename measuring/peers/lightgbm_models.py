@@ -82,7 +82,8 @@ def train(
 
 def train_fold(job: Job, fold: Fold, objective: str, columns: NDArray[np.int64] | None = None) -> Trained:
     """Train on all or some columns of a fold, whose target may be of any kind."""
-    given, y = _parameters(job, objective, fold.y.shape[0]), fold.y
+    given = _parameters(job, objective, fold.y.shape[0])
+    y: NDArray[Any] = fold.y
     if objective == "multiclass":
         classes, y = np.unique(y, return_inverse=True)
         given["num_class"] = classes.shape[0]

@@ -364,6 +364,15 @@ def test_lightgbm_adapter(model: str) -> None:
     assert model == "all" or record.n_features <= (9 if model == "cegb" else 4)
 
 
+def test_backward_elimination_keeps_the_columns_that_tell_something() -> None:
+    pytest.importorskip("lightgbm")
+    X = np.random.default_rng(0).standard_normal((400, 12)).astype(np.float32)
+    y = (X[:, 3] + X[:, 7] > 0).astype(np.int64)
+    job = Job(LGB_ALL, "lightgbm_models", "backward", Source(""), n_trees=5, n_features=2, n_leaves=4)
+    record = run_here(job, Data(X, y, X, y))
+    assert sorted(record.features_by_gain) == [3, 7]
+
+
 @pytest.mark.parametrize(
     ("library", "adapter", "model"),
     [("gtgbm", "gtgbm_models", "exhaustive"), ("lightgbm", "lightgbm_models", "all")],
