@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from datetime import datetime, timezone
 from math import inf
 from pathlib import Path
 
-from benchmarks.data import DataMissingError, Source, load
-from benchmarks.jobs import Job
-from benchmarks.measuring import environment
+from benchmarks.comparison.plans import PLANS, bars_only, quick
+from benchmarks.comparison.results import RESULTS, Results, partial_path_of, results_folder
+from benchmarks.comparison.rounds import Measurement
+from benchmarks.comparison.summary import sum_up
+from benchmarks.comparison.tables import BAR_WORDS, bars_table, frontier_table, rows_table
 from benchmarks.page import PAGE, bars_of, write_page
-from benchmarks.plans import PLANS, bars_only, quick
-from benchmarks.results import RESULTS, SCRATCH, Results, partial_path_of, results_folder
-from benchmarks.rounds import Measurement
-from benchmarks.summary import sum_up
-from benchmarks.tables import BAR_WORDS, bars_table, frontier_table, rows_table
-from benchmarks.worker import run_in_process
+from measuring.data import DataMissingError, Source, load
+from measuring.environment import environment
+from measuring.files import SCRATCH
+from measuring.fits import run_in_process
+from measuring.jobs import Job
 
 PACKAGES = ("gtgbm", "lightgbm", "xgboost", "catboost", "scikit-learn", "numpy", "scipy")
 QUICK_TREES, QUICK_ROWS = 10, 1000
@@ -72,7 +72,7 @@ def _start(arguments: argparse.Namespace, name: str) -> Results:
     command = f"python -m benchmarks run --data-dir DIR {options}"
     command += f" --once-above {arguments.once_above:g}" if arguments.once_above < inf else ""
     command += " --bars-only" * arguments.bars_only + " --quick" * arguments.quick
-    about = {"Date": f"{datetime.now(timezone.utc):%Y-%m-%d}"} | environment(PACKAGES)
+    about = environment(PACKAGES)
     partial = partial_path_of(arguments.results, name)
     if not arguments.resume or not partial.is_file():
         return Results(name, command, about)

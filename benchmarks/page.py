@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.growth_page import growth_section
-from benchmarks.measuring import ROOT
-from benchmarks.plans import PLANS
-from benchmarks.results import RESULTS, Results, read_all, write_text
-from benchmarks.summary import Bar, Found, sum_up
-from benchmarks.tables import bars_table, frontier_table, rows_table
+from benchmarks.comparison.plans import PLANS
+from benchmarks.comparison.results import RESULTS, Results, read_all
+from benchmarks.comparison.summary import Bar, Found, sum_up
+from benchmarks.comparison.tables import bars_table, frontier_table, rows_table
+from benchmarks.speed.growth_page import growth_section
+from measuring.files import ROOT, write_text
+from measuring.markdown import facts, number, table
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 PREDICTION = "prediction.json"
@@ -65,7 +66,7 @@ def section(results: Results) -> str:
     parts += [rows_table(rows), bars_table(bars_of(results))]
     if results.points:
         parts.append(frontier_table(results.points))
-    notes = [f"`{results.command}`", "; ".join(f"{k}: {v}" for k, v in results.environment.items())]
+    notes = [f"`{results.command}`", facts(results.environment)]
     unsteady = [row.label for row in rows if not row.steady]
     if unsteady:
         notes.append(f"Repeats gave different models for {'; '.join(unsteady)}.")
@@ -80,16 +81,19 @@ def prediction_section(folder: Path) -> tuple[str, list[Bar]]:
     if not path.is_file():
         return "", []
     rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["rows"]
-    lines = ["| the same trees predict | ours, µs | LightGBM, µs | ratio |", "|---|---:|---:|---:|"]
-    lines += [
-        f"| {row['what']} | {row['ours_us']:,.1f} | {row['lightgbm_us']:,.1f} | {row['ratio']:.3f} |"
-        for row in rows
-    ]
+    times = table(
+        ["the same trees predict", "ours, µs", "LightGBM, µs", "ratio"],
+        [
+            [row["what"], f"{row['ours_us']:,.1f}", f"{row['lightgbm_us']:,.1f}", number(row["ratio"], 3)]
+            for row in rows
+        ],
+        numbers=True,
+    )
     bars = [
         Bar(f"time to predict: {row['what']}", "≤ 1", f"{row['ratio']:.3f}", row["ratio"] <= 1)
         for row in rows
     ]
-    return "## Prediction\n\n" + "\n".join(lines) + "\n", bars
+    return f"## Prediction\n\n{times}\n", bars
 
 
 def write_page(folder: Path = RESULTS, page: Path = PAGE) -> Sequence[Bar]:

@@ -10,11 +10,11 @@ from pathlib import Path
 # Before any library starts its threads: waiting ones must not take a core from whoever shares the machine.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-from experiments.datasets.files import DatasetError
-from experiments.page import PAGE, write_page
-from experiments.record import Context
+from experiments.common.page import PAGE, write_page
+from experiments.common.record import Context
+from experiments.common.store import QUICK_RESULTS, RESULTS, run_and_store
 from experiments.registry import EXPERIMENTS
-from experiments.store import QUICK_RESULTS, RESULTS, run_and_store
+from measuring.data.downloads import DatasetError
 
 
 def _arguments() -> argparse.Namespace:

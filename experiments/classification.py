@@ -2,52 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score
 
-from benchmarks.loss_data import Fold
-from experiments.markdown import spread, table
-from experiments.models import DELTA, GBFS, GT_OURS, GT_PAPER, N_RELEVANT, TOPK
-from experiments.paper import CLASSIFICATION, PROPRIETARY_METHODS
-from experiments.queries import METHODS, K, Pointwise, compare, folds, gather, precision_at, with_targets
-from experiments.query_pages import against_peers, bars, paper_table
-from experiments.record import Claim, Context, Experiment, Results
-from gtgbm import GBFSClassifier, GTGBMClassifier
+from experiments.common.models import GBFS, GT_OURS, GT_PAPER, TOPK
+from experiments.common.paper import CLASSIFICATION, PROPRIETARY_METHODS
+from experiments.common.queries import METHODS, K, compare, folds, gather, precision_at, with_targets
+from experiments.common.query_pages import against_peers, bars, paper_table
+from experiments.common.record import Claim, Context, Experiment, Results
+from measuring.data.folds import Fold
+from measuring.markdown import spread, table
+from measuring.scores import auc, rmse
 
 MEASURES = {"AUC": True, "precision@2": True, "RMSE": False}
 """Measures, and whether more is better."""
-
-
-def our_classifier(method: str, **parameters: Any) -> Any:
-    """Return GBFS or GT-GBM, not fitted; as in the paper squared error, except for our defaults."""
-    if method == GT_OURS:
-        return GTGBMClassifier(**parameters)
-    parameters |= {"loss": "squared_error", "init": "zero"}
-    if method == GBFS:
-        return GBFSClassifier(**parameters)
-    return GTGBMClassifier(
-        search="group-testing",
-        test_rows=None,
-        n_relevant=N_RELEVANT,
-        failure_probability=DELTA,
-        **parameters,
-    )
-
-
-KIND = Pointwise(our_classifier, lambda model, X: np.asarray(model.predict_proba(X)[:, 1]), "binary")
 
 
 def measures(fold: Fold, scores: NDArray[np.float64]) -> dict[str, float]:
     """AUC over all rows, precision@2 by query, RMSE of the chances."""
     assert fold.qid_test is not None
     return {
-        "AUC": float(roc_auc_score(fold.y_test, scores)),
+        "AUC": auc(fold.y_test, scores),
         "precision@2": precision_at(2, fold.y_test, scores, fold.qid_test),
-        "RMSE": float(np.sqrt(np.mean((fold.y_test - scores) ** 2))),
+        "RMSE": rmse(fold.y_test, scores),
     }
 
 
@@ -56,7 +34,7 @@ def run(context: Context) -> Results:
     data = {}
     for name, about, several in folds(context):
         binary = [with_targets(fold, lambda y: (y > 0).astype(np.float64)) for fold in several]
-        found = [compare(KIND, fold, measures, "AUC", context) for fold in binary]
+        found = [compare("binary", fold, measures, "AUC", context) for fold in binary]
         positive = float(np.mean([fold.y.mean() for fold in binary]))
         data[name] = {"about": about, "folds": len(several), "positive": positive, "methods": gather(found)}
         print(f"classification: {name} done", flush=True)

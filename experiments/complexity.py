@@ -7,17 +7,19 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from benchmarks.data.generated import make_table
-from benchmarks.growth_page import exponent
-from benchmarks.measuring import measure
-from experiments.figures import count_axis, legend_below, panels, style
-from experiments.markdown import number, table
-from experiments.paper import COMPLEXITY
-from experiments.processes import call_in_process, medians
-from experiments.record import Claim, Context, Experiment, Results
-from gtgbm import AGBMClassifier, GTGBMClassifier
+from experiments.common.models import AGBM, paper_estimator
+from experiments.common.models import GT_OURS as OURS
+from experiments.common.models import GT_PAPER as PAPER
+from experiments.common.paper import COMPLEXITY
+from experiments.common.record import Claim, Context, Experiment, Results
+from measuring.cost import exponent, measure, medians
+from measuring.data.generated import make_table
+from measuring.figures import count_axis, legend_below, panels, style
+from measuring.markdown import number, table
+from measuring.processes import call_in_process
 
-AGBM, PAPER, OURS = "A-GBM", "GT-GBM, the paper's test", "GT-GBM, our defaults"
+OTHERS: dict[str, dict[str, Any]] = {AGBM: {}, OURS: {"search": "group-testing"}}
+"""Parameters of the methods without an s; the search is named, as small tables would be searched whole."""
 METHODS = (AGBM, PAPER, OURS)
 PENALTY = 0.003
 QUANTITIES = {
@@ -48,7 +50,7 @@ def run(context: Context) -> Results:
             found: dict[str, list[dict[str, float]]] = {method: [] for method in methods}
             for _ in range(repeats):
                 for method in methods:
-                    given = {"method": method, "threads": context.threads} | step
+                    given: dict[str, Any] = {"method": method, "threads": context.threads} | step
                     stump = call_in_process(cost, context.threads, **given, n_trees=1, max_depth=1)
                     full = call_in_process(cost, context.threads, **given, n_trees=n_trees)
                     found[method].append(full | {"precomputation_mb": stump["training_mb"]})
@@ -68,12 +70,9 @@ def cost(
 
     def model(**parameters: Any) -> Any:
         common: dict[str, Any] = {"penalty": PENALTY, "random_state": 0, "n_jobs": threads} | parameters
-        if method == AGBM:
-            return AGBMClassifier(loss="squared_error", init="zero", **common)
-        if method == OURS:
-            return GTGBMClassifier(search="group-testing", **common)
-        paper: dict[str, Any] = {"test_rows": None, "n_relevant": s, "loss": "squared_error", "init": "zero"}
-        return GTGBMClassifier(search="group-testing", **paper, **common)
+        if method == PAPER:
+            return paper_estimator(PAPER, "binary", n_relevant=s, **common)
+        return paper_estimator(method, "binary", **common | OTHERS[method])
 
     # A first fit of a few rows: imports and first uses of kernels are nobody's precomputation.
     model(n_estimators=1).fit(X[:200], y[:200])

@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import sparse
 
-from experiments.figures import heat_map, panels
-from experiments.markdown import number, table
-from experiments.models import GT_OURS, GT_PAPER, TOPK, Settings, fit_ours
-from experiments.peers import a_job, best_columns, train
-from experiments.record import Claim, Context, Experiment, Results
-from experiments.tasks import Task, paper_tasks
+from experiments.common.models import GT_OURS, GT_PAPER, TOPK, Settings, fit_ours, lightgbm_settings
+from experiments.common.record import Claim, Context, Experiment, Results
+from experiments.common.tasks import Task, paper_tasks
+from measuring.figures import heat_map, panels
+from measuring.markdown import number, table
+from measuring.peers.lightgbm_models import train
 
 K = 20
 PENALTY = {"Gisette": 0.003, "Epsilon": 0.001}
@@ -49,8 +49,8 @@ def choose(task: Task, settings: Settings) -> dict[str, list[int]]:
         method: fit_ours(method, task, settings, penalty, n_features_to_select=K)
         for method in (GT_PAPER, GT_OURS)
     }
-    job = a_job(task, settings, ours[GT_PAPER].n_leaves)
-    top = best_columns(train(job, task.data))[:K].tolist()
+    job = lightgbm_settings(task, settings, ours[GT_PAPER].n_leaves)
+    top = train(job, task.data).features()[:K].tolist()
     return {TOPK: top} | {method: fitted.features for method, fitted in ours.items()}
 
 

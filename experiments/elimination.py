@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from statistics import median
-from time import perf_counter
 from typing import Any
 
-import numpy as np
 from matplotlib.figure import Figure
 
-from benchmarks.data import Source, load
-from benchmarks.jobs import Job, Record
-from benchmarks.methods import GT, our_job, peer_job
-from benchmarks.worker import run_in_process
-from experiments.figures import panels, style
-from experiments.markdown import number, table
-from experiments.models import Fitted, Settings, scores
-from experiments.peers import a_job, best_columns, fitted, train
-from experiments.processes import call_in_process
-from experiments.record import Claim, Context, Experiment, Results
-from experiments.tasks import Task
+from experiments.common.record import Claim, Context, Experiment, Results
+from measuring.data import Source
+from measuring.figures import panels, style
+from measuring.fits import run_in_process
+from measuring.jobs import Job, Record
+from measuring.markdown import number, table
+from measuring.methods import GT, our_job, peer_job
 
 PENALTY = 0.003
 BACKWARD, RFE = "backward elimination, one feature a fit", "RFE, 30% of the columns a fit"
@@ -46,10 +40,7 @@ def run(context: Context) -> Results:
             found[GT].append(_line(run_in_process(ours)))
             found[RFE].append(_line(run_in_process(peer)))
         if d <= widest:
-            answer = call_in_process(
-                backward, context.threads, n=n, d=d, k=k, n_trees=n_trees, threads=context.threads
-            )
-            found[BACKWARD].append(answer)
+            found[BACKWARD].append(_line(run_in_process(replace(peer, model="backward"))))
         for method, several in found.items():
             if several:
                 seconds = median(one["seconds"] for one in several)
@@ -62,27 +53,6 @@ def run(context: Context) -> Results:
 
 def _line(record: Record) -> dict[str, Any]:
     return {"seconds": record.seconds, "auc": record.score, "features": record.n_features}
-
-
-def backward(n: int, d: int, k: int, n_trees: int, threads: int) -> dict[str, Any]:
-    """Drop the column with the least gain, fit again, until k are left."""
-    data = load(Source("growth", shape=(n, d)))
-    task, settings = Task("", "generated", False, data, 0.02), Settings(n_trees, threads)
-    job = a_job(task, settings, N_LEAVES)
-    columns = np.arange(d)
-    begin = perf_counter()
-    while True:
-        booster = train(job, data, columns.tolist())
-        if len(columns) <= k:
-            break
-        # Columns no tree uses are the least important of all; they go one at a time like the others.
-        used = best_columns(booster)
-        unused = np.setdiff1d(np.arange(len(columns)), used)
-        worst = unused[-1] if len(unused) else used[-1]
-        columns = np.delete(columns, worst)
-    seconds = perf_counter() - begin
-    model: Fitted = fitted(booster, columns.tolist(), N_LEAVES)
-    return {"seconds": seconds, "auc": scores(model, data)["auc"], "features": model.n_features}
 
 
 def tables(results: Results) -> str:

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from benchmarks.data import Data, DataMissingError, Source, load
-from benchmarks.jobs import Job, Record
-from benchmarks.methods import CAT_SELECT, LGB_CEGB, LISTED, cegb_job, lightgbm_job, our_job, peer_job
-from benchmarks.results import SCRATCH
-from benchmarks.worker import run_here
-from experiments.figures import count_axis, legend_below, panels, style
-from experiments.markdown import number, table
-from experiments.record import Claim, Context, Experiment, Results
+from experiments.common.record import Claim, Context, Experiment, Results
+from measuring.data import Data, DataMissingError, Source, load
+from measuring.figures import count_axis, legend_below, panels, style
+from measuring.files import SCRATCH
+from measuring.fits import run_here
+from measuring.jobs import Job, Record, leaves_of
+from measuring.markdown import number, table
+from measuring.methods import CAT_SELECT, LGB_CEGB, LISTED, cegb_job, lightgbm_job, our_job, peer_job
 
 SIZES = (5, 10, 20, 50, 100, 200)
 GT, AGBM, TOP, RFE = "GT-GBM", "A-GBM", "LightGBM, topK", "LightGBM, RFE"
@@ -119,7 +119,7 @@ def measure(plan: Plan, base: Job, data: Data, wide: Data, sizes: list[int]) -> 
     for method, model, penalty in (*ours, (AGBM, "exhaustive", plan.penalty)):
         for size in sizes:
             record = _ours(base, model, penalty, size, data)
-            leaves = max(2, round(record.mean_leaves))
+            leaves = leaves_of(record)
             add(method, size, record)
     peer = replace(base, n_leaves=leaves)
     full = run_here(lightgbm_job(peer, TOP, "all"), wide)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from benchmarks.multitask_data import OWN, SHARED, Rows, amazon, generated
-from experiments.figures import panels, style
-from experiments.markdown import spread, table
-from experiments.record import Claim, Context, Experiment, Results
-from gtgbm import MultitaskGTGBMClassifier, compare_tasks
+from experiments.common.record import Claim, Context, Experiment, Results
+from measuring.data.multitask import OWN, SHARED, Rows, amazon, generated
+from measuring.figures import panels, style
+from measuring.markdown import spread, table
+from measuring.peers.gtgbm_models import compare_tasks, multitask_estimator
 
 METHODS = {"single-task": "SingleTask", "group-sparse": "GroupSparse", "multitask": "Multitask"}
 """Our names of the methods, and the paper's."""
@@ -31,9 +31,10 @@ class Problem:
     test: Rows
     seed: int
 
-    def model(self, context: Context) -> MultitaskGTGBMClassifier:
+    def model(self, context: Context) -> Any:
         """Return a model to tune."""
-        return MultitaskGTGBMClassifier(
+        return multitask_estimator(
+            "binary",
             n_features_to_select=self.n_features,
             n_estimators=context.choose(30, 100),
             random_state=self.seed,

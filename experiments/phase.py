@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
-from experiments.figures import heat_map, panels
-from experiments.markdown import number, table
-from experiments.record import Claim, Context, Experiment, Results
-from gtgbm import AGBMRegressor, GTGBMRegressor, Progress
+from experiments.common.record import Claim, Context, Experiment, Results
+from measuring.cost import exponent
+from measuring.data.generated import three_relevant
+from measuring.figures import heat_map, panels
+from measuring.markdown import number, table
+from measuring.peers.gtgbm_models import estimator
+from measuring.processes import map_in_processes
 
 RELEVANT = (0, 1, 2)
 AGAINST = {0: -1, 1: 1, 2: -1}
@@ -31,35 +33,13 @@ ROUNDS = 12
 """Stumps in which three features are to be bought."""
 
 
-def make_data(n: int, d: int, seed: int) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """Generate the paper's data: y = 2 x1 − 3·2^x2 + log2(1 + x3) + N(0, 1), features uniform in [0, 1].
-
-    Returns
-    -------
-    X : ndarray of float32, shape (n, d)
-    y : ndarray of float64, shape (n,)
-    """
-    rng = np.random.default_rng([seed, n, d])
-    X = rng.random((n, d), dtype=np.float32)
-    y = 2.0 * X[:, 0] - 3.0 * np.exp2(X[:, 1]) + np.log2(1.0 + X[:, 2]) + rng.normal(size=n)
-    return X, y
-
-
 def make_model(method: str, seed: int, **parameters: Any) -> Any:
     """Return an unfitted model of stumps without a price for features."""
     common: dict[str, Any] = {"max_depth": 1, "penalty": 0.0, "random_state": seed, "n_jobs": 1} | parameters
-    if method == ALL:
-        return AGBMRegressor(**common)
-    if method == OURS:
-        return GTGBMRegressor(search="group-testing", **common)
-    return GTGBMRegressor(
-        search="group-testing",
-        test_rows=None,
-        n_relevant=len(RELEVANT),
-        failure_probability=DELTA,
-        init="zero",
-        **common,
-    )
+    if method != PAPER:
+        return estimator("exhaustive" if method == ALL else "group-testing", "regression", **common)
+    paper = {"n_relevant": len(RELEVANT), "failure_probability": DELTA, "init": "zero"}
+    return estimator("paper", "regression", **paper, **common)
 
 
 def all_are_candidates(method: str, X: Any, y: Any, seed: int) -> bool:
@@ -81,8 +61,8 @@ def first_bought_are_relevant(method: str, X: Any, y: Any, seed: int) -> bool:
     """Whether the first three features that boosted stumps buy are the relevant ones."""
     model = make_model(method, seed, n_estimators=ROUNDS, learning_rate=1.0, n_features_to_select=3)
 
-    def stop(progress: Progress) -> bool:
-        return progress.n_features >= len(RELEVANT)
+    def stop(progress: Any) -> bool:
+        return bool(progress.n_features >= len(RELEVANT))
 
     bought = model.fit(X, y, callbacks=[stop]).selected_features_
     return sorted(bought.tolist()) == sorted(RELEVANT)
@@ -94,9 +74,10 @@ CHECKS: dict[str, Callable[[str, Any, Any, int], bool]] = {
 }
 
 
-def attempt(n: int, d: int, seed: int) -> dict[str, bool]:
-    """Ask every method by both criteria on one table."""
-    X, y = make_data(n, d, seed)
+def attempt(n: int, of_table: tuple[int, int]) -> dict[str, bool]:
+    """Ask every method by both criteria on one table of n rows, given its columns and seed."""
+    d, seed = of_table
+    X, y = three_relevant(n, d, seed)
     return {
         f"{criterion}: {method}": check(method, X, y, seed)
         for criterion, check in CHECKS.items()
@@ -110,15 +91,13 @@ def run(context: Context) -> Results:
     rows = context.choose((100, 200, 400, 800), (50, 100, 200, 400, 800, 1600))
     repeats = context.choose(6, 50)
     rates: dict[str, list[list[float]]] = {f"{c}: {m}": [] for c in CHECKS for m in METHODS}
-    with ProcessPoolExecutor(context.threads) as pool:
-        for n in rows:
-            for line in rates.values():
-                line.append([])
-            for d in columns:
-                found = list(pool.map(partial(attempt, n, d), range(repeats)))
-                for key, line in rates.items():
-                    line[-1].append(float(np.mean([one[key] for one in found])))
-            print(f"phase: {n} rows done", flush=True)
+    for n in rows:
+        tables_of_n = list(product(columns, range(repeats)))
+        found = map_in_processes(partial(attempt, n), tables_of_n, context.threads)
+        for key, line in rates.items():
+            answers = np.array([one[key] for one in found]).reshape(len(columns), repeats)
+            line.append(answers.mean(axis=1).tolist())
+        print(f"phase: {n} rows done", flush=True)
     return {"columns": list(columns), "rows": list(rows), "repeats": repeats, "rates": rates}
 
 
@@ -145,10 +124,7 @@ def frontier(
 def growth(columns: Sequence[int], places: Sequence[float | None]) -> float | None:
     """Return the exponent of n over d along a frontier; None below three places."""
     known = [(d, n) for d, n in zip(columns, places, strict=True) if n is not None]
-    if len(known) < 3:
-        return None
-    d, n = np.log(np.array(known, dtype=np.float64)).T
-    return float(np.polyfit(d, n, 1)[0])
+    return exponent([d for d, _ in known], [n for _, n in known])
 
 
 def tables(results: Results) -> str:

@@ -9,44 +9,25 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from benchmarks.loss_data import Fold
-from experiments.markdown import spread, table
-from experiments.models import DELTA, GBFS, GT_OURS, GT_PAPER, N_RELEVANT, TOPK
-from experiments.paper import PROPRIETARY_METHODS, RANKING
-from experiments.queries import METHODS, K, Pointwise, compare, folds, gather, tuning_part, with_targets
-from experiments.query_pages import against_peers, bars, paper_table
-from experiments.record import Claim, Context, Experiment, Results
-from gtgbm import GBFSRegressor, GTGBMRanker, GTGBMRegressor
-from gtgbm.metrics import metric_of
+from experiments.common.models import GBFS, GT_OURS, GT_PAPER, TOPK
+from experiments.common.paper import PROPRIETARY_METHODS, RANKING
+from experiments.common.queries import METHODS, K, compare, folds, gather, tuning_part, with_targets
+from experiments.common.query_pages import against_peers, bars, paper_table
+from experiments.common.record import Claim, Context, Experiment, Results
+from measuring.data.folds import Fold
+from measuring.markdown import spread, table
+from measuring.peers.gtgbm_models import estimator, fit_fold, metric_of
+from measuring.scores import rmse
 
 RANKER = "GTGBMRanker, lambdarank"
 MEASURES = ("MRR", "RMSE")
-
-
-def our_regressor(method: str, **parameters: Any) -> Any:
-    """Return GBFS or GT-GBM for squared error, not fitted."""
-    if method == GBFS:
-        return GBFSRegressor(init="zero", **parameters)
-    if method == GT_OURS:
-        return GTGBMRegressor(**parameters)
-    return GTGBMRegressor(
-        search="group-testing",
-        test_rows=None,
-        n_relevant=N_RELEVANT,
-        failure_probability=DELTA,
-        init="zero",
-        **parameters,
-    )
-
-
-KIND = Pointwise(our_regressor, lambda model, X: np.asarray(model.predict(X)), "regression")
 
 
 def measures(fold: Fold, scores: NDArray[np.float64]) -> dict[str, float]:
     """MRR of the order, RMSE of the scores as predictions of relevance scaled to [0, 1]."""
     return {
         "MRR": metric_of("mrr")(fold.y_test, scores, None, fold.qid_test),
-        "RMSE": float(np.sqrt(np.mean((fold.y_test - scores) ** 2))),
+        "RMSE": rmse(fold.y_test, scores),
     }
 
 
@@ -57,7 +38,7 @@ def run(context: Context) -> Results:
         found = []
         for fold in several:
             scaled = with_targets(fold, partial(np.multiply, 1.0 / float(fold.y.max())))
-            one = compare(KIND, scaled, measures, "MRR", context)
+            one = compare("regression", scaled, measures, "MRR", context)
             one[RANKER] = _ranker(fold, context)
             found.append(one)
         data[name] = {"about": about, "folds": len(several), "methods": gather(found)}
@@ -69,14 +50,16 @@ def _ranker(fold: Fold, context: Context) -> dict[str, Any]:
     """Our own loss for rankings, beside the paper's squared error; it predicts no relevance."""
 
     def fit(part: Fold, penalty: float) -> tuple[float, int]:
-        model = GTGBMRanker(
+        model = estimator(
+            "auto",
+            "lambdarank",
             penalty=penalty,
             n_features_to_select=K,
             n_estimators=context.choose(20, 100),
             random_state=0,
             n_jobs=context.threads,
         )
-        model.fit(part.X, part.y, qid=part.qid)
+        fit_fold(model, part)
         scores = model.predict(part.X_test)
         return metric_of("mrr")(part.y_test, scores, None, part.qid_test), int(model.n_selected_features_)
 

@@ -15,7 +15,7 @@ from experiments import (
     theorem1,
     time_curves,
 )
-from experiments.record import Experiment
+from experiments.common.record import Experiment
 
 _MODULES = (
     theorem1,

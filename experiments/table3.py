@@ -7,9 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from experiments.figures import count_axis, legend_below, panels, style
-from experiments.markdown import number, table
-from experiments.models import (
+from experiments.common.models import (
     AGBM,
     ALL_FEATURES,
     CATBOOST,
@@ -20,14 +18,20 @@ from experiments.models import (
     TOPK,
     Fitted,
     Settings,
+    catboost_select,
+    fit_cegb,
     fit_ours,
+    fitted_lightgbm,
+    lightgbm_settings,
     scores,
     tune,
 )
-from experiments.paper import TABLE3, Row
-from experiments.peers import a_job, best_columns, catboost_select, fit_cegb, fitted, train
-from experiments.record import Claim, Context, Experiment, Results
-from experiments.tasks import Task, paper_tasks
+from experiments.common.paper import TABLE3, Row
+from experiments.common.record import Claim, Context, Experiment, Results
+from experiments.common.tasks import Task, paper_tasks
+from measuring.figures import count_axis, legend_below, panels, style
+from measuring.markdown import number, table
+from measuring.peers.lightgbm_models import train
 
 OURS = (GBFS, AGBM, GT_PAPER, GT_OURS)
 LIMITED = f"{GT_OURS}, at most A-GBM's features"
@@ -78,13 +82,12 @@ def measure(task: Task, settings: Settings, penalties: tuple[float, ...]) -> dic
     best, tried[LIMITED] = tune(limited, task, penalties)
     lines[LIMITED] = {"penalty": best} | scores(limited(task, best), data)
     wide = task.one_hot()
-    job = a_job(wide, settings, n_leaves)
+    job = lightgbm_settings(wide, settings, n_leaves)
     full = train(job, wide.data)
-    lines[ALL_FEATURES] = {"penalty": None} | scores(fitted(full, None, n_leaves), wide.data)
+    lines[ALL_FEATURES] = {"penalty": None} | scores(fitted_lightgbm(full, n_leaves), wide.data)
     k = max(lines[method]["features"] for method in (GBFS, AGBM, GT_PAPER))
-    columns = best_columns(full)[:k].tolist()
-    again = fitted(train(job, wide.data, columns), columns, n_leaves)
-    lines[TOPK] = {"penalty": None} | scores(again, wide.data)
+    again = train(job, wide.data, full.features()[:k])
+    lines[TOPK] = {"penalty": None} | scores(fitted_lightgbm(again, n_leaves), wide.data)
     cegb = partial(_cegb, settings, n_leaves)
     best, tried[CEGB] = tune(cegb, wide, penalties)
     lines[CEGB] = {"penalty": best} | scores(cegb(wide, best), wide.data)

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from experiments.figures import panels, style
-from experiments.markdown import table
-from experiments.record import Claim, Context, Experiment, Results
+from experiments.common.record import Claim, Context, Experiment, Results
+from measuring.figures import panels, style
+from measuring.markdown import table
 
 COLUMNS = 1000
 RELEVANT = (1, 2, 3, 5, 10, 20)

@@ -11,16 +11,27 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from sklearn.metrics import roc_auc_score, root_mean_squared_error
 
-from benchmarks.peers.lightgbm_models import parameters_of
-from experiments.figures import legend_below, panels, style
-from experiments.markdown import number, table
-from experiments.models import AGBM, ALL_FEATURES, GBFS, GT_OURS, GT_PAPER, TOPK, Settings, our_model
-from experiments.peers import a_job, best_columns
-from experiments.processes import call_in_process
-from experiments.record import Claim, Context, Experiment, Results
-from experiments.tasks import PAPERS, Task, paper_task
+from experiments.common.models import (
+    AGBM,
+    ALL_FEATURES,
+    GBFS,
+    GT_OURS,
+    GT_PAPER,
+    TOPK,
+    Settings,
+    lightgbm_settings,
+    our_model,
+)
+from experiments.common.record import Claim, Context, Experiment, Results
+from experiments.common.tasks import PAPERS, Task, paper_task
+from measuring.data import Data
+from measuring.figures import legend_below, panels, style
+from measuring.markdown import number, table
+from measuring.peers.gtgbm_models import leaves_of_model
+from measuring.peers.lightgbm_models import train
+from measuring.processes import call_in_process
+from measuring.scores import auc, rmse
 
 OURS = (GBFS, AGBM, GT_PAPER, GT_OURS)
 # LightGBM comes last: its leaves and topK's number of features are those of our models.
@@ -84,7 +95,7 @@ def measure(
     if method in OURS:
         curve, model = _ours(method, task, settings)
         if method == GT_PAPER:
-            about["n_leaves"] = max(2, round(float(np.mean(model.n_leaves_))))
+            about["n_leaves"] = leaves_of_model(model)
         return curve | {"about": about}
     if n_leaves is None:
         raise ValueError(f"{method}: n_leaves is that of {GT_PAPER}, which comes first")
@@ -114,31 +125,17 @@ def _ours(method: str, task: Task, settings: Settings) -> tuple[dict[str, Any], 
 
 
 def _lightgbm(task: Task, settings: Settings, n_leaves: int, k: int | None) -> dict[str, Any]:
-    import lightgbm
-
-    job = a_job(task, settings, n_leaves)
+    job, data = lightgbm_settings(task, settings, n_leaves), task.data
     seconds: list[float] = []
     begin = perf_counter()
-
-    def train(data: Any, callbacks: Any) -> lightgbm.Booster:
-        given = parameters_of(job, data)
-        rows = lightgbm.Dataset(data.X_train, data.y_train, params=given)
-        return lightgbm.train(given, rows, job.n_trees, callbacks=callbacks)
-
-    def note(_: Any) -> None:
-        seconds.append(perf_counter() - begin)
-
-    data = task.data
-    if k is not None:
-        # The first fit, on all columns, is part of the method: the curve begins after it.
-        data = data.only(best_columns(train(data, []))[:k].tolist())
-    booster = train(data, [note])
+    # The first fit of topK, on all columns, is part of the method: the curve begins after it.
+    columns = None if k is None else train(job, data).features()[:k]
+    trained = train(job, data, columns, [lambda _: seconds.append(perf_counter() - begin)])
     scores: dict[str, list[float]] = {"variance": [], "rmse": [], "auc": []}
     rounds = _rounds(settings.n_trees)
-    narrow = Task(task.paper, task.label, task.is_real, data, task.min_node_fraction)
     for r in rounds:
-        _add(scores, narrow, partial(booster.predict, num_iteration=r))
-    features = int(np.count_nonzero(booster.feature_importance("split")))
+        _add(scores, data, partial(trained.predict, num_iteration=r))
+    features = len(trained.features())
     return {"rounds": rounds, "seconds": [seconds[r - 1] for r in rounds], "features": features} | scores
 
 
@@ -146,13 +143,12 @@ def _rounds(n_trees: int) -> list[int]:
     return sorted({1, *range(EVERY, n_trees + 1, EVERY), n_trees})
 
 
-def _add(scores: dict[str, list[float]], task: Task, predict: Callable[..., Any]) -> None:
+def _add(scores: dict[str, list[float]], data: Data, predict: Callable[..., Any]) -> None:
     """Add a point: mean square of what the next tree is fitted to, and scores on the test rows."""
-    data = task.data
     scores["variance"].append(float(np.mean((data.y_train - predict(data.X_train)) ** 2)))
     chance = predict(data.X_test)
-    scores["rmse"].append(float(root_mean_squared_error(data.y_test, chance)))
-    scores["auc"].append(float(roc_auc_score(data.y_test, chance)))
+    scores["rmse"].append(rmse(data.y_test, chance))
+    scores["auc"].append(auc(data.y_test, chance))
 
 
 def tables(results: Results) -> str:

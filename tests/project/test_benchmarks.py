@@ -11,20 +11,29 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from benchmarks.bars import AutoAtMost, FrontierAtLeast, MemoryAtMost, ScoreAtLeast, ScoreAtSize, TimeAtMost
-from benchmarks.data import Data, DataMissingError, Source, load
-from benchmarks.frontier import PenaltySearch, next_penalty
-from benchmarks.growth import Step, Sweeper
-from benchmarks.growth_page import GROWTH, GrowthPoint, GrowthResults, exponent
-from benchmarks.jobs import Job, Record
-from benchmarks.methods import A_GBM, AUTO, GT, LGB_ALL, LGB_CEGB, LGB_ORACLE
+from benchmarks.comparison.bars import (
+    AutoAtMost,
+    FrontierAtLeast,
+    MemoryAtMost,
+    ScoreAtLeast,
+    ScoreAtSize,
+    TimeAtMost,
+)
+from benchmarks.comparison.frontier import PenaltySearch, next_penalty
+from benchmarks.comparison.plan import FrontierPlan
+from benchmarks.comparison.plans import PLANS, quick
+from benchmarks.comparison.results import Results, partial_path_of, path_of
+from benchmarks.comparison.rounds import Measurement
+from benchmarks.comparison.summary import Found, Point, sum_up, worth_repeating
 from benchmarks.page import PREDICTION, write_page
-from benchmarks.plan import FrontierPlan
-from benchmarks.plans import PLANS, quick
-from benchmarks.results import Results, partial_path_of, path_of
-from benchmarks.rounds import Measurement
-from benchmarks.summary import Found, Point, sum_up, worth_repeating
-from benchmarks.worker import JobFailedError, load_for, run_here, run_in_process
+from benchmarks.speed.growth import Step, Sweeper
+from benchmarks.speed.growth_page import GROWTH, GrowthPoint, GrowthResults
+from measuring.cost import exponent
+from measuring.data import Data, DataMissingError, Source, load
+from measuring.fits import load_for, run_here, run_in_process
+from measuring.jobs import Job, Record
+from measuring.methods import A_GBM, AUTO, GT, LGB_ALL, LGB_CEGB, LGB_ORACLE
+from measuring.processes import ProcessFailedError
 
 
 def a_record(seconds: float = 1.0, n_features: int = 10, score: float = 0.9, peak: float = 5.0) -> Record:
@@ -131,9 +140,9 @@ def test_generated_tables_are_the_same_from_the_cache(tmp_path: Path) -> None:
 
 def test_jobs_and_records_travel_as_json() -> None:
     job = replace(a_job(), columns=[3, 1], data=Source("wide", "somewhere", "cache", shape=(5, 6)))
-    assert Job.from_json(job.to_json()) == job
+    assert Job.from_dict(json.loads(json.dumps(asdict(job)))) == job
     assert job.without_places().data == Source("wide", shape=(5, 6))
-    assert Record.from_json(a_record().to_json()) == a_record()
+    assert Record(**json.loads(json.dumps(asdict(a_record())))) == a_record()
 
 
 def test_the_fastest_variant_counts() -> None:
@@ -231,7 +240,7 @@ def test_a_measurement_goes_on_where_it_stopped(tmp_path: Path) -> None:
     def run(job: Job) -> Record:
         asked.append(job)
         if job.peer == "xgboost_models":
-            raise JobFailedError("stopped", at_least=7.0)
+            raise ProcessFailedError("stopped", at_least=7.0)
         return a_record(seconds=1.0 + len(asked))
 
     plan = replace(
@@ -277,7 +286,7 @@ def test_a_sweep_stops_a_method_that_takes_too_long(tmp_path: Path) -> None:
         assert limit > 10
         assert job.data.shape is not None
         if job.method == A_GBM:
-            raise JobFailedError("failed")
+            raise ProcessFailedError("failed")
         return a_record(seconds=job.data.shape[1] / (10 if job.method == LGB_ALL else 1000))
 
     limits = {GT: 10.0, LGB_ALL: 10.0, A_GBM: 10.0}
@@ -342,7 +351,7 @@ def test_our_adapter(model: str) -> None:
     assert 1 <= record.n_features <= 5
     assert record.n_features == len(record.features_by_gain)
     assert record.shape == [300, 320]
-    assert Record.from_json(record.to_json()) == record
+    assert Record(**json.loads(json.dumps(asdict(record)))) == record
 
 
 @pytest.mark.parametrize("model", ["all", "cegb", "topk", "rfe"])
@@ -353,6 +362,15 @@ def test_lightgbm_adapter(model: str) -> None:
     record = run_here(job, load_for(job))
     assert record.mean_leaves <= 4
     assert model == "all" or record.n_features <= (9 if model == "cegb" else 4)
+
+
+def test_backward_elimination_keeps_the_columns_that_tell_something() -> None:
+    pytest.importorskip("lightgbm")
+    X = np.random.default_rng(0).standard_normal((400, 12)).astype(np.float32)
+    y = (X[:, 3] + X[:, 7] > 0).astype(np.int64)
+    job = Job(LGB_ALL, "lightgbm_models", "backward", Source(""), n_trees=5, n_features=2, n_leaves=4)
+    record = run_here(job, Data(X, y, X, y))
+    assert sorted(record.features_by_gain) == [3, 7]
 
 
 @pytest.mark.parametrize(
@@ -373,9 +391,9 @@ def test_regression_is_scored_by_its_error(library: str, adapter: str, model: st
 
 def test_a_worker_says_why_it_failed() -> None:
     job = Job(GT, "gtgbm_models", "no such model", Source("demo", shape=(50, 320)))
-    with pytest.raises(JobFailedError, match="no such model"):
+    with pytest.raises(ProcessFailedError, match="no such model"):
         run_in_process(job)
-    with pytest.raises(JobFailedError, match="not loaded") as stopped:
+    with pytest.raises(ProcessFailedError, match="not loaded") as stopped:
         run_in_process(job, limit=0.01)
     assert stopped.value.at_least is None
     record = run_in_process(replace(job, model="auto", n_trees=2))

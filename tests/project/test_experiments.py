@@ -13,16 +13,16 @@ import pytest
 pytest.importorskip("lightgbm")
 image = pytest.importorskip("matplotlib.image")
 
-from benchmarks.measuring import ROOT  # noqa: E402
-from experiments.figures import is_blank  # noqa: E402
+from experiments.common.models import AGBM, GBFS, GT_PAPER, TOPK  # noqa: E402
+from experiments.common.page import write_page  # noqa: E402
+from experiments.common.queries import precision_at  # noqa: E402
+from experiments.common.store import read  # noqa: E402
 from experiments.frontier import at_size  # noqa: E402
-from experiments.models import AGBM, GBFS, GT_PAPER, TOPK  # noqa: E402
-from experiments.page import write_page  # noqa: E402
 from experiments.phase import frontier, growth  # noqa: E402
-from experiments.queries import precision_at  # noqa: E402
 from experiments.registry import EXPERIMENTS  # noqa: E402
-from experiments.store import read  # noqa: E402
 from experiments.theorem1 import memberships  # noqa: E402
+from measuring.figures import is_blank  # noqa: E402
+from measuring.files import ROOT  # noqa: E402
 
 REQUIRED = {"theorem1": 1, "phase": 3, "table3": 3, "correlation": 1}
 """Experiments with claims that must hold, and how many: a claim must not vanish unseen."""

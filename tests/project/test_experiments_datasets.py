@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.datasets import load_real
-from experiments.datasets.files import DatasetError, RemoteFile, checksum
-from experiments.datasets.readers import (
+from measuring.data.downloads import DatasetError, RemoteFile, checksum
+from measuring.data.public import (
     EpsilonFiles,
     FlightFiles,
     GisetteFiles,
+    load_real,
     read_epsilon,
     read_flight,
     read_gisette,

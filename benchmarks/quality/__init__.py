@@ -1,0 +1,1 @@
+"""How good models are: losses, several tasks, the choices of group testing."""

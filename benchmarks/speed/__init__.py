@@ -1,0 +1,1 @@
+"""What takes how long: growing tables, predictions, rankings, several tasks, large files."""

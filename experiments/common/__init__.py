@@ -1,0 +1,1 @@
+"""What the experiments share: their form, models, data, stored results and page."""
