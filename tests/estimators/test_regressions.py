@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from gtgbm import AGBMClassifier, AGBMRegressor, GBFSRegressor, GTGBMClassifier, GTGBMRegressor
 from gtgbm.demo_data import make_demo_data
-from gtgbm.growing.grower import TreeGrower
+from gtgbm.growing.growing_tree import GrowingTree
 
 
 @pytest.mark.parametrize(
@@ -39,10 +39,10 @@ def test_histograms_of_a_level_not_asked_for(monkeypatch: pytest.MonkeyPatch) ->
     X = rng.normal(size=(20_000, 5))
     y = X[:, 0] + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=20_000)
 
-    def even_levels_only(_: TreeGrower, level: Any, _nodes: Any, gain: Any) -> Any:
+    def even_levels_only(_: GrowingTree, level: Any, _nodes: Any, gain: Any) -> Any:
         return np.full(gain.shape[0], level.step % 2 == 0)
 
-    monkeypatch.setattr(TreeGrower, "_may_buy", even_levels_only)
+    monkeypatch.setattr(GrowingTree, "_may_buy", even_levels_only)
     model = AGBMRegressor(penalty=0.0, n_estimators=5, max_depth=5).fit(X, y)
     assert model.n_selected_features_ >= 3
     for tree in model.trees_:
@@ -133,7 +133,7 @@ def test_running_out_of_memory_in_a_thread_is_an_error_not_the_end() -> None:
 import resource, sys
 import numpy as np
 from gtgbm import _core
-from gtgbm.group_tests import divide
+from gtgbm.search.dealing import divide
 pool = _core.Pool(2)
 values = np.random.default_rng(0).integers(0, 60000, (64, 200_000)).astype(np.uint16)
 shape = divide(64, 2)
@@ -144,7 +144,7 @@ _core.correlate(pool, np.ones((64, 20_000), np.uint8), np.ones(20_000, np.int16)
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[1]), used + int(sys.argv[1])))
 try:
-    _core.build_group_codes16(pool, values, 65535, members, sign, shape.native(), 255, True, tiles)
+    _core.build_group_codes(pool, values, 65535, members, sign, shape.native(), 255, True, tiles)
 except MemoryError:
     print("MemoryError")
 """

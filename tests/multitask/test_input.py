@@ -375,7 +375,8 @@ def test_scores(classifies: bool) -> None:
 def test_a_task_whose_target_is_constant_buys_nothing(order: str, search: str) -> None:
     X, y, task = tables()
     model = MultitaskGTGBMRegressor(**SMALL | {"search": search}, task_order=order)
-    model.fit(X, np.where(task == 0, 3.5, y), task)
+    with pytest.warns(UserWarning, match=r"y of task 0 is constant \(3.5\)"):
+        model.fit(X, np.where(task == 0, 3.5, y), task)
     assert model.task_features_[0].shape == (0,)
     assert model.task_features_[1].shape[0] > 0
     assert not model.task_importances_[0].any()

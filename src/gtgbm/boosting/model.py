@@ -60,3 +60,15 @@ class Model:
         n_trees = n_rounds * self.start.shape[0]
         del self.trees[n_trees:], self.outputs[n_trees:]
         self.history = [entry for entry in self.history if entry.tree < n_rounds]
+
+    def copy(self) -> Model:
+        """Return a model to go on with that leaves this one as it is; dropped rounds are forgotten."""
+        kept = self.n_rounds
+        return Model(
+            self.start,
+            list(self.trees),
+            list(self.outputs),
+            list(self.history),
+            self.training_losses[:kept],
+            [{name: values[:kept] for name, values in one.items()} for one in self.evaluations],
+        )

@@ -7,11 +7,11 @@ from gtgbm.estimators.classifiers import AGBMClassifier, GBFSClassifier, GTGBMCl
 from gtgbm.estimators.comparison import TaskComparison, compare_tasks
 from gtgbm.estimators.multitask import MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
 from gtgbm.estimators.ranker import GTGBMRanker
-from gtgbm.estimators.regressors import AGBMRegressor, GBFSRegressor, GTGBMRegressor, numbers
+from gtgbm.estimators.regressors import AGBMRegressor, GBFSRegressor, GTGBMRegressor
 from gtgbm.estimators.rows import checked_qid
 from gtgbm.estimators.rows_of_tasks import task_rows
 from gtgbm.estimators.saving import load_model, save_model, stored_model
-from gtgbm.estimators.tables import read_columns
+from gtgbm.estimators.targets import numbers
 from gtgbm.estimators.threads import pool_for_rows
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "load_model",
     "numbers",
     "pool_for_rows",
-    "read_columns",
     "save_model",
     "stored_model",
     "task_rows",

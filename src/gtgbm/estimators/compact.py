@@ -18,13 +18,14 @@ from gtgbm.tree import Forest
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _CompactModel:
-    """Common base; made by an estimator's ``compact()``."""
+class CompactModel:
+    """Common base of the models for serving: the columns they take."""
 
-    _forest: Forest
+    _forest: Any
     _n_jobs: int | None
     features_: I64
     _schema: FrameSchema | None
+    _loss: Loss
 
     def __post_init__(self) -> None:
         self.features_.flags.writeable = False
@@ -33,16 +34,22 @@ class _CompactModel:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
     def __repr__(self) -> str:
-        n_trees = self._forest.packed.output.shape[0]
-        return f"{type(self).__name__}(n_features_in_={self.n_features_in_}, n_trees={n_trees})"
+        return f"{type(self).__name__}(n_features_in_={self.n_features_in_}, n_trees={self._forest.n_trees})"
 
     @property
     def n_features_in_(self) -> int:
         """Columns the model takes."""
         return int(self.features_.shape[0])
 
-    def _scores(self, X: Any) -> tuple[F64, bool]:
-        """Scores (k, n), and whether `X` was a single row."""
+    @property
+    def feature_names_(self) -> NDArray[Any] | None:
+        """Names of the columns the model takes, if the training table had any."""
+        if self._schema is None or not self._schema.is_named:
+            return None
+        return np.array([column.name for column in self._schema.columns], dtype=object)
+
+    def _table(self, X: Any) -> tuple[Any, bool]:
+        """Return rows as a table of K columns, and whether `X` was a single row."""
         if type(X) is not np.ndarray or X.dtype.kind not in "fiub":
             X = self._to_numbers(X)
         is_row = X.ndim == 1
@@ -52,16 +59,7 @@ class _CompactModel:
                 f"X has shape {X.shape}; {self._expected()} are needed: give (rows, {self.n_features_in_}), "
                 f"or ({self.n_features_in_},) for a single row"
             )
-        if isinstance(table, np.ndarray):
-            table = as_table(table)
-        return self._forest.scores(table, pool_for_rows(self._n_jobs, table.shape[0])), is_row
-
-    @property
-    def feature_names_(self) -> NDArray[Any] | None:
-        """Names of the columns the model takes, if the training table had any."""
-        if self._schema is None or not self._schema.is_named:
-            return None
-        return np.array([column.name for column in self._schema.columns], dtype=object)
+        return as_table(table) if isinstance(table, np.ndarray) else table, is_row
 
     def _to_numbers(self, X: Any) -> Any:
         """Pick the columns of a dataframe (or the entries of one of its rows) by name; make an array."""
@@ -94,7 +92,19 @@ class _CompactModel:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CompactRegressor(_CompactModel):
+class _CompactForest(CompactModel):
+    """A model of one task."""
+
+    _forest: Forest
+
+    def _scores(self, X: Any) -> tuple[F64, bool]:
+        """Scores (k, n), and whether `X` was a single row."""
+        table, is_row = self._table(X)
+        return self._forest.scores(table, pool_for_rows(self._n_jobs, table.shape[0])), is_row
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CompactRegressor(_CompactForest):
     """A fitted regressor or ranker that takes only the columns it selected; predicts the same bits.
 
     Every method takes ``X`` of shape (n, K): an array with the columns in the order of ``features_``, a
@@ -110,8 +120,6 @@ class CompactRegressor(_CompactModel):
     n_features_in_ : int
         K.
     """
-
-    _loss: Loss
 
     def predict(self, X: Any) -> Any:
         """Predict targets, or scores to rank by.
@@ -130,7 +138,7 @@ class CompactRegressor(_CompactModel):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CompactClassifier(_CompactModel):
+class CompactClassifier(_CompactForest):
     """A fitted classifier that takes only the columns it selected; predicts the same bits.
 
     Every method takes ``X`` of shape (n, K): an array with the columns in the order of ``features_``, a
@@ -149,7 +157,6 @@ class CompactClassifier(_CompactModel):
         Class labels.
     """
 
-    _loss: Loss
     classes_: NDArray[Any]
 
     def __post_init__(self) -> None:

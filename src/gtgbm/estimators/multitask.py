@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
 
-from gtgbm.estimators.classifiers import LOSSES_OF_CLASSES
+from gtgbm.estimators.compact_tasks import CompactTasksClassifier, CompactTasksRegressor
 from gtgbm.estimators.documentation import TASK_ATTRIBUTES, documented
 from gtgbm.estimators.multitask_base import BaseMultitask
-from gtgbm.estimators.outcomes import decisions, probabilities
-from gtgbm.estimators.regressors import LOSSES, numbers
-from gtgbm.estimators.rows_of_tasks import TaskRows
+from gtgbm.estimators.outcomes import decisions, labels, probabilities
+from gtgbm.estimators.targets import ClassTargets, NumberTargets
 from gtgbm.exact import F64
-from gtgbm.losses import Loss, Pointwise
-from gtgbm.metrics import TargetKind
-from gtgbm.parameters import Context
 
 
 @documented(**TASK_ATTRIBUTES, classes_=("ndarray, shape (2,)", "Class labels."))
-class MultitaskGTGBMClassifier(ClassifierMixin, BaseMultitask):
+class MultitaskGTGBMClassifier(ClassTargets, BaseMultitask):
     """GT-GBM of several tasks with two classes each: features new to all cost most, those of others less."""
 
     def __init__(
@@ -62,8 +56,6 @@ class MultitaskGTGBMClassifier(ClassifierMixin, BaseMultitask):
     ) -> None:
         self._set_parameters(locals())
 
-    _kind_of_target: TargetKind = "binary"
-
     def predict_proba(self, X: Any, task: Any = None) -> F64:
         """Probability of each class.
 
@@ -88,7 +80,8 @@ class MultitaskGTGBMClassifier(ClassifierMixin, BaseMultitask):
 
     def predict(self, X: Any, task: Any = None) -> NDArray[Any]:
         """Most probable class; shape (n,), or (n, T) without `task`."""
-        return np.asarray(self.classes_[(self.decision_function(X, task) > 0).astype(np.int64)])
+        decided = self.decision_function(X, task)
+        return labels(decided.ravel(), self.classes_).reshape(decided.shape)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, task: Any = None) -> float:
         """Share of rows whose class is predicted; without `task` the mean over tasks, rows with targets each.
@@ -105,30 +98,19 @@ class MultitaskGTGBMClassifier(ClassifierMixin, BaseMultitask):
         """
         return self._mean_score(accuracy_score, X, y, task, sample_weight)
 
-    def _prepare_targets(self, labels: TaskRows) -> Loss:
-        self.classes_ = np.unique(np.concatenate(labels.y))
-        if self.classes_.shape[0] != 2:
-            raise ValueError(f"y has {self.classes_.shape[0]} classes: tasks have two classes each")
-        for name, y in zip(labels.names, labels.y, strict=True):
-            if np.unique(y).shape[0] < 2:
-                raise ValueError(
-                    f"task {name!r} has one class only ({y[0]}): leave it out, or give more rows"
-                )
-        return self._make_loss()
+    def compact(self) -> CompactTasksClassifier:
+        """Return a small model for serving that takes the columns selected by any task.
 
-    def _make_loss(self) -> Loss:
-        loss: Loss = self._checked("loss", Context(losses=LOSSES_OF_CLASSES))
-        return loss
-
-    def _numbers_of(self, y: NDArray[Any]) -> F64:
-        unknown = np.setdiff1d(y, self.classes_)
-        if unknown.shape[0]:
-            raise ValueError(f"eval_set: y has classes that training did not see: {unknown[:5].tolist()}")
-        return np.asarray(np.searchsorted(self.classes_, y), dtype=np.float64)
+        Returns
+        -------
+        CompactTasksClassifier
+            Takes K columns, in the order of ``selected_features_``, and predicts the same bits.
+        """
+        return CompactTasksClassifier(*self._compact_parts(), self.classes_.copy())
 
 
 @documented(**TASK_ATTRIBUTES)
-class MultitaskGTGBMRegressor(RegressorMixin, BaseMultitask):
+class MultitaskGTGBMRegressor(NumberTargets, BaseMultitask):
     """GT-GBM of several tasks of regression: features new to all cost most, those of others less."""
 
     def __init__(
@@ -168,8 +150,6 @@ class MultitaskGTGBMRegressor(RegressorMixin, BaseMultitask):
     ) -> None:
         self._set_parameters(locals())
 
-    _kind_of_target: TargetKind = "numbers"
-
     def predict(self, X: Any, task: Any = None) -> F64:
         """Predict targets; shape (n,), or (n, T) without `task`.
 
@@ -201,16 +181,12 @@ class MultitaskGTGBMRegressor(RegressorMixin, BaseMultitask):
         """
         return self._mean_score(r2_score, X, y, task, sample_weight)
 
-    def _prepare_targets(self, labels: TaskRows) -> Loss:
-        loss = self._make_loss()
-        if isinstance(loss, Pointwise):
-            for y in labels.y:
-                loss.check_target(numbers(y, "y"), "y")
-        return loss
+    def compact(self) -> CompactTasksRegressor:
+        """Return a small model for serving that takes the columns selected by any task.
 
-    def _make_loss(self) -> Loss:
-        loss: Loss = self._checked("loss", Context(losses=LOSSES))
-        return loss
-
-    def _numbers_of(self, y: NDArray[Any]) -> F64:
-        return numbers(y, "y")
+        Returns
+        -------
+        CompactTasksRegressor
+            Takes K columns, in the order of ``selected_features_``, and predicts the same bits.
+        """
+        return CompactTasksRegressor(*self._compact_parts())

@@ -5,35 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from sklearn.utils.validation import check_array, column_or_1d
-
 from gtgbm.boosting import AnyCallback
-from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.compact import CompactRegressor
 from gtgbm.estimators.documentation import documented
-from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, listed, weight_of_queries, with_weight
+from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, listed, weight_of_queries
+from gtgbm.estimators.single_task import SingleTask
 from gtgbm.estimators.tables import read_training
-from gtgbm.exact import F64, I64
-from gtgbm.losses import Loss, RankingLoss
-from gtgbm.metrics import METRICS, TargetKind
-from gtgbm.parameters import Context
+from gtgbm.estimators.targets import RelevanceTargets
+from gtgbm.exact import F64
+from gtgbm.metrics import METRICS
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_MOST_RELEVANT = 31
-"""Gains are 2 ** relevance - 1."""
-
 
 @documented()
-class GTGBMRanker(BaseGTGBM):
+class GTGBMRanker(RelevanceTargets, SingleTask):
     """GT-GBM for rankings: sorts the documents of a query, and picks few features to do so."""
 
     _limits_searches = True
     _ranks = True
-    _kind_of_target: TargetKind = "relevance"
-    truncation_level: Any
 
     def __init__(
         self,
@@ -71,7 +62,7 @@ class GTGBMRanker(BaseGTGBM):
     ) -> None:
         self._set_parameters(locals())
 
-    def fit(
+    def fit(  # type: ignore[override]  # qid is as much part of the data as y
         self,
         X: Any,
         y: Any,
@@ -109,14 +100,12 @@ class GTGBMRanker(BaseGTGBM):
         -------
         self
         """
-        anew = self._begins_anew()
-        X, y = read_training(self, X, y, anew=anew, y_numeric=True)
+        reset = self._is_reset()
+        X, y = read_training(self, X, y, reset=reset, y_numeric=self._y_is_numeric)
         ids = checked_qid(qid, X.shape[0])
         weight = weight_of_queries(checked_weight(sample_weight, X.shape[0]), ids, "sample_weight")
-        weight, X, y, ids = with_weight(weight, X, y, ids)
-        relevance = _relevance(y, "y")
-        validations = self._validation_rows(eval_set, eval_sample_weight, eval_qid, _relevance)
-        self._fit(Rows(X, relevance, weight, ids), self._make_loss(), validations, listed(callbacks))
+        rows = Rows(X, y, weight, ids).with_weight()
+        self._fit(rows, eval_set, eval_sample_weight, listed(callbacks), reset=reset, eval_qid=eval_qid)
         return self
 
     def predict(self, X: Any) -> F64:
@@ -146,7 +135,7 @@ class GTGBMRanker(BaseGTGBM):
         -------
         float
         """
-        relevance = _relevance(y, "y")
+        relevance = self._numbers_of(y, "y")
         return METRICS["ndcg"](relevance, self.predict(X), None, checked_qid(qid, relevance.shape[0]))
 
     def compact(self) -> CompactRegressor:
@@ -158,36 +147,3 @@ class GTGBMRanker(BaseGTGBM):
             Takes K columns, in the order of ``selected_features_``, and predicts the same bits.
         """
         return CompactRegressor(*self._compact_parts(), self._fitted_loss)
-
-    def _make_loss(self) -> Loss:
-        truncation = self._checked("truncation_level")
-        known = {"lambdarank": RankingLoss(True, truncation), "pairwise": RankingLoss(False, truncation)}
-        loss: Loss = self._checked("loss", Context(losses=known, target="relevance"))
-        return loss
-
-    def _hold_out(self, rows: Rows, seed: int) -> tuple[I64, I64]:
-        """Draw whole queries to validate with."""
-        assert rows.qid is not None
-        fraction = self._checked("validation_fraction")
-        known = np.unique(rows.qid)
-        count = round(fraction * known.shape[0])
-        if not 0 < count < known.shape[0]:
-            raise ValueError(
-                f"validation_fraction={fraction} of {known.shape[0]} queries leaves none to train on or none "
-                "to validate with: give another fraction, more queries or an eval_set"
-            )
-        drawn = np.random.default_rng(seed).choice(known, count, replace=False)
-        is_held_out = np.isin(rows.qid, drawn)
-        return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
-
-
-def _relevance(y: Any, name: str) -> F64:
-    relevance: F64 = column_or_1d(
-        check_array(y, ensure_2d=False, dtype=np.float64, input_name=name), warn=True
-    )
-    wrong = (relevance < 0) | (relevance > _MOST_RELEVANT) | (relevance != np.rint(relevance))
-    if wrong.any():
-        raise ValueError(
-            f"{name} holds {relevance[wrong][0]:g}: relevance must be a whole number, 0 to {_MOST_RELEVANT}"
-        )
-    return relevance

@@ -2,105 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_array, column_or_1d
-
-from gtgbm.boosting import AnyCallback
-from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.compact import CompactRegressor
 from gtgbm.estimators.documentation import documented
-from gtgbm.estimators.rows import Rows, checked_weight, listed, with_weight
-from gtgbm.estimators.tables import read_training
+from gtgbm.estimators.single_task import SingleTask
+from gtgbm.estimators.targets import NumberTargets
 from gtgbm.exact import F64
-from gtgbm.losses import AbsoluteError, Huber, Loss, Pointwise, Poisson, Quantile, SquaredError, Tweedie
-from gtgbm.metrics import TargetKind
-from gtgbm.parameters import Context
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-_LARGEST_TARGET = 1e100
-"""Squares of larger residuals would leave the range of floats."""
-_SMALLEST_SPREAD = 1e-100
-"""So would squares of smaller ones."""
 
 
-LOSSES: dict[str, Loss] = {
-    "squared_error": SquaredError(),
-    "absolute_error": Pointwise(AbsoluteError()),
-    "huber": Pointwise(Huber()),
-    "quantile": Pointwise(Quantile()),
-    "poisson": Pointwise(Poisson()),
-    "tweedie": Pointwise(Tweedie()),
-}
-
-
-class _Regressor(RegressorMixin, BaseGTGBM):
-    _kind_of_target: TargetKind = "numbers"
-
-    def _make_loss(self) -> Loss:
-        loss: Loss = self._checked("loss", Context(losses=LOSSES))
-        return loss
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        eval_set: Any = None,
-        callbacks: Sequence[AnyCallback] | None = None,
-        *,
-        eval_sample_weight: Any = None,
-    ) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or scipy CSR or CSC matrix, shape (n, d)
-            Any float or integer dtype, either memory order; NaN is missing. A dense array is not copied, a
-            sparse one not made dense.
-        y : array-like, shape (n,)
-            Targets.
-        sample_weight : array-like, shape (n,), optional
-            Weights of at least 0: a row of weight 2 counts as two rows.
-        eval_set : (X, y) or list of such pairs, optional
-            Data to follow loss and metrics on, in ``evals_result_``; the last one decides early stopping.
-        callbacks : sequence of Callback or callables, optional
-            Told of the start, of each round and of the end, with a ``Progress``; may stop training.
-        eval_sample_weight : array-like or list of such, optional
-            Weights of the rows of each eval set.
-
-        Returns
-        -------
-        self
-        """
-        anew = self._begins_anew()
-        X, y = read_training(self, X, y, anew=anew, y_numeric=True)
-        loss = self._make_loss()
-        weight, X, y = with_weight(checked_weight(sample_weight, X.shape[0]), X, y)
-        y = self._target(y, "y")
-        if np.all(y == y[0]):
-            warnings.warn(
-                f"y is constant ({y[0]:g}): there is nothing to split on, the model is a constant",
-                UserWarning,
-                stacklevel=2,
-            )
-        validations = self._validation_rows(eval_set, eval_sample_weight, None, self._target)
-        self._fit(Rows(X, y, weight), loss, validations, listed(callbacks))
-        return self
-
-    def _target(self, y: Any, name: str) -> F64:
-        target = numbers(y, name)
-        loss = self._make_loss()
-        if isinstance(loss, Pointwise):
-            loss.check_target(target, name)
-        return target
-
+class _Regressor(NumberTargets, SingleTask):
     def predict(self, X: Any) -> F64:
         """Predict targets.
 
@@ -124,20 +35,6 @@ class _Regressor(RegressorMixin, BaseGTGBM):
             Takes K columns, in the order of ``selected_features_``, and predicts the same bits.
         """
         return CompactRegressor(*self._compact_parts(), self._fitted_loss)
-
-
-def numbers(y: Any, name: str) -> F64:
-    """Return targets as numbers that can be fit."""
-    target: F64 = column_or_1d(check_array(y, ensure_2d=False, dtype=np.float64, input_name=name), warn=True)
-    largest = np.abs(target).max(initial=0.0)
-    if largest > _LARGEST_TARGET:
-        raise ValueError(f"{name} holds {largest:g}; values up to {_LARGEST_TARGET:g} can be fit: rescale it")
-    spread = float(np.ptp(target)) if target.shape[0] else 0.0
-    if 0.0 < spread < _SMALLEST_SPREAD:
-        raise ValueError(
-            f"{name} varies by {spread:g} only; {_SMALLEST_SPREAD:g} or more can be fit: rescale it"
-        )
-    return target
 
 
 @documented()

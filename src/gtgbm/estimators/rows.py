@@ -21,25 +21,46 @@ class Rows:
 
     Attributes
     ----------
-    table : ndarray or scipy CSC matrix, shape (n, d)
-    y : ndarray of float64, shape (n,)
+    table : ndarray or scipy sparse matrix, shape (m, d)
+    y : ndarray, shape (n,)
+        Targets; labels as the user gave them until they are turned into numbers.
     weight : ndarray of float64, shape (n,), or None
     qid : ndarray, shape (n,), or None
+        Query of each row.
+    shared : ndarray of int64, shape (n,), or None
+        Which rows of a table that several tasks share, ascending; None: all rows of a table of its own.
     """
 
     table: Any
-    y: F64
+    y: NDArray[Any]
     weight: F64 | None = None
     qid: NDArray[Any] | None = None
+    shared: I64 | None = None
 
     def at(self, rows: I64) -> Rows:
         """Take some rows."""
-        weight = None if self.weight is None else self.weight[rows]
+        y, weight = self.y[rows], None if self.weight is None else self.weight[rows]
         qid = None if self.qid is None else self.qid[rows]
-        return Rows(self.table[rows], self.y[rows], weight, qid)
+        if self.shared is not None:
+            return Rows(self.table, y, weight, qid, self.shared[rows])
+        return Rows(self.table[rows], y, weight, qid)
+
+    def with_weight(self) -> Rows:
+        """Leave out the rows that weigh nothing: they are no rows."""
+        if self.weight is None or self.weight.all():
+            return self
+        return self.at(np.flatnonzero(self.weight))
+
+    def own(self) -> Rows:
+        """Return the same rows in a table of their own."""
+        if self.shared is None:
+            return self
+        is_whole = self.shared.shape[0] == self.table.shape[0]  # ascending: all rows, in their order
+        table = self.table if is_whole else self.table[self.shared]
+        return Rows(table, self.y, self.weight, self.qid)
 
     def dataset(self) -> Dataset:
-        """Return table and targets as the engine takes them."""
+        """Return table and targets, numbers by now, as the engine takes them."""
         n = self.y.shape[0]
         weights = RowWeights.equal(n) if self.weight is None else RowWeights.of(self.weight)
         queries = None if self.qid is None else Queries.of(self.qid)
@@ -63,14 +84,6 @@ def checked_weight(sample_weight: Any, n_rows: int, name: str = "sample_weight")
     if not weight.any():
         raise ValueError(f"{name} is zero everywhere; some row must have a weight")
     return None if bool((weight == 1.0).all()) else weight
-
-
-def with_weight(weight: F64 | None, *arrays: Any) -> tuple[Any, ...]:
-    """Weights and arrays without the rows that weigh nothing: they are no rows."""
-    if weight is None or weight.all():
-        return weight, *arrays
-    kept = np.flatnonzero(weight)
-    return weight[kept], *(array[kept] for array in arrays)
 
 
 def weight_of_queries(weight: F64 | None, qid: NDArray[Any], name: str) -> F64 | None:

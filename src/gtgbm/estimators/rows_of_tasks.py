@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, hstack, issparse
+from scipy.sparse import csr_matrix, hstack, issparse, vstack
 
-from gtgbm.exact import F64, I64
+from gtgbm.estimators.rows import Rows
+from gtgbm.exact import I64
 
 ALL_TASKS = "all tasks"
 """Name of the one task that all tasks are put into."""
@@ -76,12 +78,50 @@ def with_task(X: Any, number: I64) -> Any:
     )
 
 
-def as_one_task(X: Any, labels: TaskRows, weight: F64 | None) -> tuple[Any, TaskRows, F64 | None]:
-    """Put the rows of all tasks, task after task, into one, whose last column says which one it was."""
-    rows = np.concatenate(labels.rows)
-    number = np.repeat(np.arange(len(labels.names)), [one.shape[0] for one in labels.rows])
-    together = TaskRows([ALL_TASKS], [np.arange(rows.shape[0])], [np.concatenate(labels.y)])
-    return with_task(X[rows], number), together, None if weight is None else weight[rows]
+def together(rows: Mapping[Any, Rows], tasks: Sequence[Any]) -> Rows:
+    """Put the rows of all tasks, task after task, into one table; its last column says which task it was."""
+    own = {name: one.own() for name, one in rows.items()}
+    tables = [with_task(one.table, np.full(one.y.shape[0], tasks.index(name))) for name, one in own.items()]
+    table = vstack(tables, format="csr") if issparse(tables[0]) else np.concatenate(tables)
+    y = np.concatenate([one.y for one in own.values()])
+    if all(one.weight is None for one in own.values()):
+        return Rows(table, y)
+    weights = [np.ones(one.y.shape[0]) if one.weight is None else one.weight for one in own.values()]
+    return Rows(table, y, np.concatenate(weights))
+
+
+@dataclass(frozen=True)
+class TaskPlaces:
+    """Where the scores of each task stand among those of some rows.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Of the scores: (n,), or (n, T) where every row has a score of each task.
+    places : dict
+        Index into the scores, by task.
+    """
+
+    shape: tuple[int, ...]
+    places: dict[Any, Any]
+
+    @classmethod
+    def of(cls, task: Any, n_rows: int, tasks: Sequence[Any], *, by_column: bool) -> TaskPlaces:
+        """Find them for the task of each row; None: every row is of all tasks, if training's were so."""
+        if task is None:
+            if not by_column:
+                raise ValueError("task is missing: give the task of each row, as in predict(X, task=...)")
+            return cls((n_rows, len(tasks)), {name: (slice(None), k) for k, name in enumerate(tasks)})
+        labels = task_rows(np.zeros(n_rows), task, n_rows, "X", "task")
+        unknown = [name for name in labels.names if name not in tasks]
+        if unknown:
+            raise ValueError(f"task has {unknown[:5]!r}, which fit did not see; it saw {list(tasks[:10])!r}")
+        return cls((n_rows,), {name: (at,) for name, at in zip(labels.names, labels.rows, strict=True)})
+
+    def parts(self, table: Any) -> Iterator[tuple[Any, Any, Any]]:
+        """Tasks, their rows of a table, and the places of their scores."""
+        for name, place in self.places.items():
+            yield name, table if len(self.shape) == 2 else table[place[0]], place
 
 
 def check_tasks(labels: TaskRows) -> None:

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from gtgbm import estimators
-from gtgbm.boosting import Fitted, Model
+from gtgbm.boosting import Fitted
 from gtgbm.data import FrameSchema
 from gtgbm.estimators.tables import keep_schema
-from gtgbm.exact import F64
 from gtgbm.model_file import (
     Label,
     ModelFileError,
@@ -25,7 +24,6 @@ from gtgbm.model_file import (
     read_model_file,
     write_model_file,
 )
-from gtgbm.multitask import FittedTasks
 
 
 def save_model(model: Any, path: str | PathLike[str], about: Mapping[str, str] | None = None) -> None:
@@ -83,39 +81,22 @@ def stored_model(model: Any, about: Mapping[str, str] | None = None) -> StoredMo
 
 
 def _parts(model: Any) -> list[StoredPart]:
+    tasks = list(model._models)
     if not hasattr(model, "tasks_"):
-        kept = model.selection_history_, model.evals_result_, model.best_iteration_
-        return [StoredPart(None, _model(model, model._start, model.trees_, *kept), model.search_)]
-    found = []
+        return [StoredPart(None, model._models[None], model.search_)]
     # A model of all tasks in one is the same for each.
-    for task in model.tasks_[:1] if model._is_single else model.tasks_:
-        start: F64 = model._forests[task].start
-        of_task = (model.trees_, model.selection_history_, model.evals_result_, model.best_iteration_)
-        name = None if model._is_single else _task_name(task)
-        found.append(
-            StoredPart(name, _model(model, start, *(one[task] for one in of_task)), model.search_[task])
-        )
-    return found
-
-
-def _model(model: Any, start: F64, trees: Any, history: Any, results: Any, best_round: int | None) -> Model:
-    others = dict(results)
-    training = next(iter(others.pop("training").values()))
-    outputs = getattr(model, "_outputs", [0] * len(trees))
-    coded = [model._coded(entry) for entry in history]
-    return Model(start, trees, outputs, coded, training, list(others.values()), best_round)
+    return [
+        StoredPart(None if model._is_single else _task_name(task), model._models[task], model.search_[task])
+        for task in (tasks[:1] if model._is_single else tasks)
+    ]
 
 
 def _tasks(model: Any) -> StoredTasks | None:
     if not hasattr(model, "tasks_"):
         return None
-    schema: FrameSchema | None = model._schema
-    owned = [
-        (int(column), category if category is None or schema is None else schema.code(column, category))
-        for column, category in model._owned
-    ]
+    owned = [(int(column), category) for column, category in model._owned]
     names = [_task_name(task) for task in model.tasks_]
-    return StoredTasks(names, bool(model._matrix_form), bool(model._is_single), owned)
+    return StoredTasks(names, bool(model._by_column), bool(model._is_single), owned)
 
 
 def _task_name(task: Any) -> Label:
@@ -138,15 +119,12 @@ def _estimator(stored: StoredModel) -> Any:
         estimator.feature_names_in_ = np.array(columns.names, dtype=object)
     if classes is not None:
         estimator.classes_ = classes
-    loss = estimator._make_loss()
-    if stored.tasks is None:
-        estimator._keep(stored.parts[0].model, loss, columns.count)
-        estimator.search_ = stored.parts[0].search
-    else:
-        tasks = stored.tasks
-        estimator._matrix_form, estimator._is_single = tasks.by_column, tasks.is_single
-        fitted = [Fitted(part.model, part.search, {}) for _, part in stored.parts_by_task()]
-        estimator._keep_tasks(tasks.names, FittedTasks(fitted, tasks.owned, 0.0), loss)
+    if stored.tasks is not None:
+        estimator.tasks_ = stored.tasks.names
+        estimator._by_column, estimator._is_single = stored.tasks.by_column, stored.tasks.is_single
+    owned = [(entry.feature, entry.category) for entry in stored.parts[0].model.history]
+    fitted = {task: Fitted(part.model, part.search, {}) for task, part in stored.parts_by_task()}
+    estimator._keep(fitted, owned if stored.tasks is None else stored.tasks.owned, estimator._make_loss())
     estimator.timings_ = stored.timings
     estimator._about = stored.about
     return estimator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,27 @@ INPUT: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": "numeric", "e
 """What scikit-learn's validation lets through: we take all of it."""
 
 
-def read_training(estimator: Any, X: Any, y: Any, *, anew: bool, y_numeric: bool = False) -> tuple[Any, Any]:
+class TableRead(NamedTuple):
+    """What the forest of a task reads.
+
+    Attributes
+    ----------
+    task : object
+        None for models of one task.
+    table : Table or CSR matrix, shape (m, c)
+    columns : ndarray of int64
+        Where the columns of the forest are in the table.
+    place : index
+        Where its scores stand among those of all tasks.
+    """
+
+    task: Any
+    table: Any
+    columns: I64
+    place: Any
+
+
+def read_training(estimator: Any, X: Any, y: Any, *, reset: bool, y_numeric: bool = False) -> tuple[Any, Any]:
     """Check a table to train on and its targets.
 
     Sets ``n_features_in_``, ``feature_names_in_`` and what the columns of a dataframe hold, unless the fit
@@ -34,11 +54,11 @@ def read_training(estimator: Any, X: Any, y: Any, *, anew: bool, y_numeric: bool
     """
     y = as_values(y)
     if not isinstance(X, EncodedFrame) and as_frame(X) is None:
-        if anew:
+        if reset:
             estimator._schema = None
         _refuse_array(estimator, "X")
         return tuple(
-            validate_data(estimator, X, y, **INPUT, ensure_min_samples=2, y_numeric=y_numeric, reset=anew)
+            validate_data(estimator, X, y, **INPUT, ensure_min_samples=2, y_numeric=y_numeric, reset=reset)
         )
     if y is None:
         raise ValueError(
@@ -48,27 +68,27 @@ def read_training(estimator: Any, X: Any, y: Any, *, anew: bool, y_numeric: bool
     if y_numeric and y.dtype.kind == "O":
         y = y.astype(np.float64)
     assert_all_finite(y, input_name="y")
-    table = read_table(estimator, X, anew=anew)
+    table = read_table(estimator, X, reset=reset)
     check_consistent_length(table, y)
-    if not anew:
+    if not reset:
         _refuse_unseen(estimator._schema, table)
     return table, y
 
 
-def read_table(estimator: Any, X: Any, *, anew: bool, what: str = "X") -> Any:
+def read_table(estimator: Any, X: Any, *, reset: bool, what: str = "X") -> Any:
     """Check a table and return it as an array or a sparse matrix of numbers."""
     if isinstance(X, EncodedFrame):
-        if anew:
+        if reset:
             keep_schema(estimator, X.schema)
         return X.table
     found = as_frame(X, what)
     if found is None:
-        if anew:
+        if reset:
             estimator._schema = None
         _refuse_array(estimator, what)
-        return validate_data(estimator, X, **INPUT, ensure_min_samples=2 if anew else 1, reset=anew)
+        return validate_data(estimator, X, **INPUT, ensure_min_samples=2 if reset else 1, reset=reset)
     frame, is_named = found
-    if not anew:
+    if not reset:
         if estimator._schema is None:
             return validate_data(estimator, X, **INPUT, reset=False)
         estimator._schema.check_width(frame, what)
@@ -92,7 +112,7 @@ def keep_schema(estimator: Any, schema: FrameSchema) -> None:
 def read_eval_table(estimator: Any, X: Any, k: int) -> AnyTable:
     """Check the table of the k-th eval set against the training table."""
     try:
-        return as_table(read_table(estimator, X, anew=False))
+        return as_table(read_table(estimator, X, reset=False))
     except ValueError as error:
         raise ValueError(f"eval_set[{k}]: {error}") from error
 
@@ -106,7 +126,7 @@ def read_columns(estimator: Any, X: Any, columns: I64) -> tuple[AnyTable, I64]:
     is_frame = not isinstance(X, np.ndarray | EncodedFrame)
     found = as_frame(X) if schema is not None and is_frame else None
     if schema is None or found is None:
-        table = read_table(estimator, X, anew=False)
+        table = read_table(estimator, X, reset=False)
         return (as_table(table) if isinstance(table, np.ndarray) else table), columns
     schema.check_width(found[0])
     table = schema.at(columns.tolist()).table(found[0])

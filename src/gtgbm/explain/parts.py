@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from gtgbm import _core
-from gtgbm.estimators import pool_for_rows, read_columns
+from gtgbm.boosting import Model
+from gtgbm.estimators import pool_for_rows
 from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss
 from gtgbm.tree import Forest, Tree
@@ -97,26 +97,11 @@ def parts_of(estimator: Any, X: Any, task: Any = None) -> Parts:
     task : array-like, shape (n,), optional
         The task of each row, for multitask models with one target per row.
     """
-    check_is_fitted(estimator, "trees_")
-    if is_multitask(estimator):
-        return _of_tasks(estimator, X, task)
-    if task is not None:
-        raise ValueError("task is for multitask models; this one has no tasks: leave it out")
-    loss: Loss = estimator._fitted_loss
-    forest: Forest = estimator._forest
-    table, places = read_columns(estimator, X, forest.columns)
-    n_rows = table.shape[0]
-    pool = pool_for_rows(estimator.n_jobs, n_rows)
-    part = Part(estimator.trees_, estimator._outputs, forest, table, places, pool, slice(None))
-    return Parts([part], (n_rows,) if loss.n_scores == 1 else (n_rows, loss.n_scores), loss)
-
-
-def _of_tasks(estimator: Any, X: Any, task: Any) -> Parts:
-    shape, tables = estimator._read_tasks(X, task)
+    shape, tables = estimator._read_tables(X, task)
     parts = []
-    for one in tables:
-        trees = estimator.trees_[one.task]
-        pool = pool_for_rows(estimator.n_jobs, one.table.shape[0])
-        forest: Forest = estimator._forests[one.task]
-        parts.append(Part(trees, [0] * len(trees), forest, one.table, one.columns, pool, one.place))
+    for read in tables:
+        model: Model = estimator._models[read.task]
+        forest: Forest = estimator._forests[read.task]
+        pool = pool_for_rows(estimator.n_jobs, read.table.shape[0])
+        parts.append(Part(model.trees, model.outputs, forest, read.table, read.columns, pool, read.place))
     return Parts(parts, shape, estimator._fitted_loss)

@@ -52,14 +52,3 @@ def _all_rows(tasks: Sequence[Task]) -> Dataset:
     if all(one.are_equal for one in weights):
         return Dataset(table, Targets(y, RowWeights.equal(y.shape[0])))
     return Dataset(table, Targets(y, RowWeights.of(np.concatenate([one.as_floats() for one in weights]))))
-
-
-def copy_of(common: Model) -> Model:
-    """Return a model to go on with that leaves the common one as it is."""
-    return Model(
-        common.start,
-        list(common.trees),
-        list(common.outputs),
-        list(common.history),
-        list(common.training_losses),
-    )

@@ -13,7 +13,7 @@ from gtgbm import _core
 from gtgbm.boosting import AnyCallback, Callbacks, Fit, Fitted, Model, Progress, TaskParts, assemble
 from gtgbm.data import CategoryColumn, encode_categories_of_tasks, issparse
 from gtgbm.exact import F64, FitContext
-from gtgbm.multitask.common_trees import common_trees, copy_of
+from gtgbm.multitask.common_trees import common_trees
 from gtgbm.multitask.shared_columns import SharedTable
 from gtgbm.multitask.task import Task, TaskSharing
 from gtgbm.multitask.task_prices import TaskCosts
@@ -64,7 +64,7 @@ def train_tasks(
         )
         columns = None if whole is None or task.rows is None else partial(whole.of_rows, task.rows)
         among = TaskParts(costs, categorical[k], columns)
-        continued = None if common is None else copy_of(common)
+        continued = None if common is None else common.copy()
         return assemble(task.own_problem(), FitContext(turns.pools[k]), continued, among)
 
     fits = turns.run(ready, range(len(tasks)))

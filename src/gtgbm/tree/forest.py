@@ -60,6 +60,11 @@ class Forest:
         # Checks every node, so that no tree, however broken, leads outside the arrays.
         self._native = _core.Forest(columns.shape[0], start.shape[0], *packed)
 
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return int(self.packed.output.shape[0])
+
     @classmethod
     def of(cls, trees: Sequence[Tree], outputs: Sequence[int], start: F64) -> Forest:
         """Pack trees over the columns they were trained on."""

@@ -1,0 +1,187 @@
+"""Models of several tasks for serving, which take the columns selected by any task only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from gtgbm.data import as_values
+from gtgbm.estimators.compact import CompactModel
+from gtgbm.estimators.outcomes import decisions, labels, probabilities
+from gtgbm.estimators.rows_of_tasks import TaskPlaces, with_task
+from gtgbm.estimators.threads import pool_for_rows
+from gtgbm.exact import F64
+from gtgbm.tree import Forest
+
+
+@dataclass(frozen=True)
+class TaskForests:
+    """The forest of each task, over the selected columns.
+
+    Attributes
+    ----------
+    by_task : mapping of Forest
+    by_column : bool
+        Whether training had a column of targets for each task.
+    reads_task : bool
+        Whether the forests read the number of the task from a column after the others.
+    """
+
+    by_task: Mapping[Any, Forest]
+    by_column: bool
+    reads_task: bool
+
+    @property
+    def n_trees(self) -> int:
+        """Trees of all tasks."""
+        return sum(forest.n_trees for forest in self.by_task.values())
+
+    def scores(self, table: Any, task: Any, n_jobs: int | None) -> F64:
+        """Scores of rows, shape (n,), or (n, T) without `task`."""
+        tasks = list(self.by_task)
+        table = table.tocsr() if issparse(table) else table
+        where = TaskPlaces.of(task, table.shape[0], tasks, by_column=self.by_column)
+        scores = np.empty(where.shape)
+        for name, part, place in where.parts(table):
+            if self.reads_task:
+                part = with_task(part, np.full(part.shape[0], tasks.index(name)))
+            scores[place] = self.by_task[name].scores(part, pool_for_rows(n_jobs, part.shape[0]))[0]
+        return scores
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _CompactTasks(CompactModel):
+    _forest: TaskForests
+
+    @property
+    def tasks_(self) -> list[Any]:
+        """Ids of the tasks."""
+        return list(self._forest.by_task)
+
+    def _scores(self, X: Any, task: Any) -> tuple[F64, bool]:
+        """Scores (n,) or (n, T), and whether `X` was a single row."""
+        table, is_row = self._table(X)
+        tasks = [task] if is_row and task is not None else as_values(task)
+        return self._forest.scores(table, tasks, self._n_jobs), is_row
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CompactTasksRegressor(_CompactTasks):
+    """A fitted regressor of several tasks that takes only the columns selected by any of them.
+
+    It predicts the same bits as the estimator. Methods take ``X`` of shape (n, K) as those of
+    ``CompactRegressor`` do, with the task of each row; a single row of shape (K,) has a single task.
+
+    Attributes
+    ----------
+    features_ : ndarray of int64, shape (K,)
+        Columns of the training table to give, in this order: the estimator's ``selected_features_``.
+    feature_names_ : ndarray of str, shape (K,), or None
+        Their names, if the training table had any.
+    n_features_in_ : int
+        K.
+    tasks_ : list
+        Ids of the tasks.
+    """
+
+    def predict(self, X: Any, task: Any = None) -> Any:
+        """Predict targets.
+
+        Parameters
+        ----------
+        X : array-like, shape (n, K) or (K,)
+        task : array-like, shape (n,), or one task for a single row
+            Absent where targets had one column per task.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,), or (n, T) without `task`; one dimension less for a single row
+        """
+        scores, is_row = self._scores(X, task)
+        predicted = self._loss.predict(scores.reshape(1, -1)).reshape(scores.shape)
+        return predicted[0] if is_row else predicted
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CompactTasksClassifier(_CompactTasks):
+    """A fitted classifier of several tasks that takes only the columns selected by any of them.
+
+    It predicts the same bits as the estimator. Methods take ``X`` of shape (n, K) as those of
+    ``CompactClassifier`` do, with the task of each row; a single row of shape (K,) has a single task.
+
+    Attributes
+    ----------
+    features_ : ndarray of int64, shape (K,)
+        Columns of the training table to give, in this order: the estimator's ``selected_features_``.
+    feature_names_ : ndarray of str, shape (K,), or None
+        Their names, if the training table had any.
+    n_features_in_ : int
+        K.
+    tasks_ : list
+        Ids of the tasks.
+    classes_ : ndarray, shape (2,)
+        Class labels.
+    """
+
+    classes_: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.classes_.flags.writeable = False
+
+    def decision_function(self, X: Any, task: Any = None) -> Any:
+        """Scores of rows, above 0 for the second class.
+
+        Parameters
+        ----------
+        X : array-like, shape (n, K) or (K,)
+        task : array-like, shape (n,), or one task for a single row
+            Absent where targets had one column per task.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,), or (n, T) without `task`; one dimension less for a single row
+        """
+        scores, is_row = self._scores(X, task)
+        decided = decisions(scores.reshape(1, -1), self._loss).reshape(scores.shape)
+        return decided[0] if is_row else decided
+
+    def predict_proba(self, X: Any, task: Any = None) -> F64:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, shape (n, K) or (K,)
+        task : array-like, shape (n,), or one task for a single row
+            Absent where targets had one column per task.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, 2), or (n, T), the probabilities of the second class, without `task`;
+        one dimension less for a single row
+        """
+        scores, is_row = self._scores(X, task)
+        p = probabilities(scores.reshape(1, -1), self._loss)
+        p = p if task is not None else p[:, 1].reshape(scores.shape)
+        return np.asarray(p[0]) if is_row else p
+
+    def predict(self, X: Any, task: Any = None) -> Any:
+        """Most probable class.
+
+        Parameters
+        ----------
+        X : array-like, shape (n, K) or (K,)
+        task : array-like, shape (n,), or one task for a single row
+            Absent where targets had one column per task.
+
+        Returns
+        -------
+        ndarray, shape (n,), or (n, T) without `task`; one dimension less for a single row
+        """
+        decided = self.decision_function(X, task)
+        return labels(np.asarray(decided).ravel(), self.classes_).reshape(np.shape(decided))[()]

@@ -1,0 +1,132 @@
+"""What a fit leaves behind: one path for models of one task and of several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from gtgbm.boosting import Fitted, HistoryEntry, Model
+from gtgbm.estimators.settings import Parameters
+from gtgbm.exact import F64, I64
+from gtgbm.losses import Loss
+from gtgbm.multitask import used_features
+from gtgbm.tree import Forest, importances
+
+
+class FittedAttributes(Parameters):
+    """Attributes of a fitted model, from the models of its tasks; that of one task has the name None."""
+
+    # By task where there are several.
+    trees_: Any
+    selection_history_: Any
+    n_iter_: Any
+    n_leaves_: Any
+    best_iteration_: Any
+    search_: Any
+    evals_result_: Any
+    n_features_in_: int
+    # What a model file says of its origin.
+    _about: Mapping[str, str] = MappingProxyType({})
+
+    def _by_task(self, values: Mapping[Any, Any]) -> Any:
+        """Return values of all tasks as an attribute shows them: the only one for itself."""
+        return values[None]
+
+    @property
+    def _n_columns_read(self) -> int:
+        """Columns of the tables that trees were trained on."""
+        return self.n_features_in_
+
+    def _keep(
+        self, fitted: Mapping[Any, Fitted], owned: Sequence[tuple[int, float | None]], loss: Loss
+    ) -> None:
+        """Set the attributes of a fitted model.
+
+        Parameters
+        ----------
+        fitted : mapping
+            Result of each task.
+        owned : sequence of (int, float or None)
+            Columns, with the category if it is one, in the order of selection by any task.
+        loss : Loss
+            Turns scores into predictions.
+        """
+        models = {task: result.model for task, result in fitted.items()}
+        self._models, self._owned, self._fitted_loss = models, list(owned), loss
+        self._pack_forests()
+        histories = {task: self._labelled(model.history) for task, model in models.items()}
+        self.trees_ = self._by_task({task: model.trees for task, model in models.items()})
+        self.selection_history_ = self._by_task(histories)
+        self.evals_result_ = self._by_task({task: self._results(model) for task, model in models.items()})
+        self.n_iter_ = self._by_task({task: model.n_rounds for task, model in models.items()})
+        self.best_iteration_ = self._by_task({task: model.best_round for task, model in models.items()})
+        self.n_leaves_ = self._by_task({task: _leaves(model) for task, model in models.items()})
+        self.search_ = self._by_task({task: result.search for task, result in fitted.items()})
+        self._keep_features(histories)
+
+    def _keep_features(self, histories: Mapping[Any, Sequence[HistoryEntry]]) -> None:
+        """Say which features are selected, and what they gain."""
+        # A column with several categories selected is listed once.
+        used = used_features(histories.values(), [(c, self._label(c, value)) for c, value in self._owned])
+        self.selected_features_ = columns_of(feature.column for feature in used)
+        self.n_selected_features_ = len(used)
+        self.selected_categories_ = categories_of((feature.column, feature.category) for feature in used)
+        self.feature_importances_ = np.mean(
+            [self._importances(model) for model in self._models.values()], axis=0
+        )
+
+    def _importances(self, model: Model) -> F64:
+        return importances(model.trees, self._n_columns_read)[: self.n_features_in_]
+
+    def _labelled(self, history: Sequence[HistoryEntry]) -> list[HistoryEntry]:
+        """Name the categories of purchases as the dataframe did."""
+        return [entry._replace(category=self._label(entry.feature, entry.category)) for entry in history]
+
+    def _label(self, column: int, category: float | None) -> Any:
+        return category if category is None or self._schema is None else self._schema.label(column, category)
+
+    def _results(self, model: Model) -> dict[str, dict[str, list[float]]]:
+        """Loss and metrics after each round, by set and name."""
+        return {"training": {self._loss_name: model.training_losses}} | {
+            f"validation_{k}": values for k, values in enumerate(model.evaluations)
+        }
+
+    @property
+    def _loss_name(self) -> str:
+        return self.loss if isinstance(self.loss, str) else str(getattr(self.loss, "name", "custom"))
+
+    def _pack_forests(self) -> None:
+        # Tasks that are all in one model have one forest, too.
+        packed = {id(model): model.forest() for model in self._models.values()}
+        self._forests: dict[Any, Forest] = {task: packed[id(model)] for task, model in self._models.items()}
+
+    def __getstate__(self) -> Any:
+        """Leave out what can be packed again from the trees."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_forests"}
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        if "_models" in state:
+            self._pack_forests()
+
+
+def columns_of(columns: Iterable[int]) -> I64:
+    """Columns without repetition, in their order."""
+    return np.array(list(dict.fromkeys(columns)), dtype=np.int64)
+
+
+def categories_of(features: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
+    """Categories among features, by column."""
+    found: dict[int, list[Any]] = {}
+    for column, category in features:
+        if category is not None:
+            found.setdefault(column, []).append(category)
+    return found
+
+
+def _leaves(model: Model) -> I64:
+    return np.array([tree.n_leaves for tree in model.trees], dtype=np.int64)

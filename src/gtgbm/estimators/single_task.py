@@ -1,0 +1,202 @@
+"""Estimators of one task: fit, warm start, scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from gtgbm.boosting import AnyCallback, Model, ProgressBar, Settings
+from gtgbm.data import FrameSchema, as_table, check_rows
+from gtgbm.estimators.base import BaseGTGBM
+from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, listed, per_set, weight_of_queries
+from gtgbm.estimators.tables import TableRead, read_columns, read_training
+from gtgbm.estimators.threads import make_pool, pool_for_rows
+from gtgbm.exact import F64, I64
+from gtgbm.losses import Loss
+from gtgbm.selection import train_selecting
+from gtgbm.tree import Forest
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class SingleTask(BaseGTGBM):
+    """Common base of the estimators of one task; not for direct use."""
+
+    # Whether rows belong to queries.
+    _ranks = False
+    _seed: int
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        eval_set: Any = None,
+        callbacks: Sequence[AnyCallback] | None = None,
+        *,
+        eval_sample_weight: Any = None,
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or scipy CSR or CSC matrix, shape (n, d)
+            Any float or integer dtype, either memory order; NaN is missing. A dense array is not copied, a
+            sparse one not made dense.
+        y : array-like, shape (n,)
+            Targets: class labels of classifiers, numbers of regressors.
+        sample_weight : array-like, shape (n,), optional
+            Weights of at least 0: a row of weight 2 counts as two rows.
+        eval_set : (X, y) or list of such pairs, optional
+            Data to follow loss and metrics on, in ``evals_result_``; the last one decides early stopping.
+        callbacks : sequence of Callback or callables, optional
+            Told of the start, of each round and of the end, with a ``Progress``; may stop training.
+        eval_sample_weight : array-like or list of such, optional
+            Weights of the rows of each eval set.
+
+        Returns
+        -------
+        self
+        """
+        reset = self._is_reset()
+        X, y = read_training(self, X, y, reset=reset, y_numeric=self._y_is_numeric)
+        rows = Rows(X, y, checked_weight(sample_weight, X.shape[0])).with_weight()
+        self._fit(self._with_class_weight(rows), eval_set, eval_sample_weight, listed(callbacks), reset=reset)
+        return self
+
+    def _with_class_weight(self, rows: Rows) -> Rows:
+        """Let rows weigh as much as their class does."""
+        return rows
+
+    def _is_reset(self) -> bool:
+        """Whether this fit does not go on with the last one; the last one is forgotten then."""
+        if self._checked("warm_start") and hasattr(self, "trees_"):
+            return False
+        self._forget()
+        return True
+
+    def _fit(
+        self,
+        rows: Rows,
+        eval_set: Any,
+        eval_sample_weight: Any,
+        callbacks: Sequence[AnyCallback],
+        *,
+        reset: bool,
+        eval_qid: Any = None,
+    ) -> None:
+        """Fit to rows whose targets are still as they were given; none of them weighs nothing."""
+        self._learn_targets({None: rows.y}, reset=reset)
+        rows = Rows(rows.table, self._numbers_of(rows.y, "y"), rows.weight, rows.qid)
+        self._warn_of(rows.y, None)
+        loss = self._make_loss()
+        validations = self._validations(eval_set, eval_sample_weight, eval_qid)
+        n_features = rows.table.shape[1]
+        settings = self._settings(n_features)
+        continued = self._continued(settings, loss)
+        self._forget()
+        pool, verbose = make_pool(self.n_jobs), self._checked("verbose")
+        # Going on, the same rows are held out, or they would be known already.
+        seed = self._new_seed() if continued is None else self._seed
+        columns = settings.columns
+        self._seed, self._fitted_settings = seed, (self._loss_name, columns.monotone, columns.categorical)
+        check_rows(rows.table.shape[0])
+        rows, held_out = self._split_off(rows, validations, seed)
+        problem = self._problem(rows, held_out, loss, settings, seed)
+        with ProgressBar(verbose > 0, settings.rounds.n_rounds) as bar:
+            fitted = train_selecting(problem, pool, [bar.update, *callbacks], continued)
+        owned = [(entry.feature, entry.category) for entry in fitted.model.history]
+        # A loss of its own, which knows nothing of the training rows.
+        self._keep({None: fitted}, owned, self._make_loss())
+        self.timings_ = fitted.timings
+        if verbose > 0:
+            bar.summary(len(self.selected_features_), n_features, fitted.search, fitted.timings["total"])
+
+    def _validations(self, eval_set: Any, eval_sample_weight: Any, eval_qid: Any) -> list[Rows]:
+        """Read eval sets and turn their targets into numbers."""
+        sets = self._eval_rows(eval_set, eval_sample_weight)
+        qids = per_set(eval_qid, len(sets), "eval_qid")
+        found = []
+        for k, (rows, qid) in enumerate(zip(sets, qids, strict=True)):
+            name, n = f"eval_set[{k}]", rows.table.shape[0]
+            y = self._numbers_of(rows.y, f"{name}: y")
+            if n != y.shape[0]:
+                raise ValueError(f"{name}: X has {n} rows, y {y.shape[0]} values; they must match")
+            ids = checked_qid(qid, n, f"eval_qid[{k}]") if self._ranks else None
+            weight = rows.weight
+            if ids is not None:
+                weight = weight_of_queries(weight, ids, f"eval_sample_weight[{k}]")
+            found.append(Rows(rows.table, y, weight, ids))
+        return found
+
+    def _continued(self, settings: Settings, loss: Loss) -> Model | None:
+        """Return the model of the last fit, if this one is to go on with it."""
+        if not self.warm_start or not hasattr(self, "trees_"):
+            return None
+        if not hasattr(self, "_fitted_settings"):
+            raise ValueError(
+                "warm_start=True: a model read from a file cannot go on; fit it anew, or pickle models"
+            )
+        model, n_rounds = self._models[None], settings.rounds.n_rounds
+        now = (self._loss_name, settings.columns.monotone, settings.columns.categorical)
+        named = ("loss", "monotone_constraints", "categorical_features")
+        for name, before, wanted in zip(named, self._fitted_settings, now, strict=True):
+            if before != wanted:
+                raise ValueError(f"warm_start=True: {name} differs from that of the last fit, which stays")
+        limit = settings.prices.limit
+        if limit is not None and limit < len(model.history):
+            raise ValueError(
+                f"n_features_to_select={limit} is less than the {len(model.history)} features of "
+                "the last fit: give more, or warm_start=False"
+            )
+        if loss.n_scores != model.start.shape[0]:
+            raise ValueError("warm_start=True: y has another number of classes than in the last fit")
+        if n_rounds < model.n_rounds:
+            raise ValueError(
+                f"n_estimators={n_rounds} is less than the {model.n_rounds} rounds of the last fit: give "
+                "more, or warm_start=False"
+            )
+        return model.copy()
+
+    @property
+    def _forest(self) -> Forest:
+        return self._forests[None]
+
+    def _scores(self, X: Any) -> F64:
+        """Scores of rows, shape (k, n)."""
+        fitted = vars(self)
+        if "trees_" not in fitted:
+            check_is_fitted(self, "trees_")
+        forest = self._forest
+        # What scikit-learn would find in a plain array: it takes longer to look than a row to predict.
+        is_plain = (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and X.shape[1] == self.n_features_in_
+            and X.shape[0] > 0
+            and X.dtype.kind in "fiub"
+            and "feature_names_in_" not in fitted
+        )
+        if is_plain and self._schema is None:
+            table, columns = as_table(X), forest.columns
+        else:
+            table, columns = read_columns(self, X, forest.columns)
+        return forest.scores(table, pool_for_rows(self.n_jobs, table.shape[0]), columns)
+
+    def _read_tables(self, X: Any, task: Any) -> tuple[tuple[int, ...], list[TableRead]]:
+        """Return the shape of the scores, and what the forest reads."""
+        check_is_fitted(self, "trees_")
+        if task is not None:
+            raise ValueError("task is for multitask models; this one has no tasks: leave it out")
+        table, places = read_columns(self, X, self._forest.columns)
+        n, n_scores = table.shape[0], self._fitted_loss.n_scores
+        shape = (n,) if n_scores == 1 else (n, n_scores)
+        return shape, [TableRead(None, table, places, slice(None))]
+
+    def _compact_parts(self) -> tuple[Forest, int | None, I64, FrameSchema | None]:
+        features, schema = self._compact_columns()
+        return self._forest.over(features), self.n_jobs, features, schema

@@ -1,0 +1,229 @@
+"""What is predicted: classes, numbers or relevance. One class each, for models of one task and of several."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, column_or_1d
+
+from gtgbm.estimators.holding_out import held_out_queries, held_out_rows
+from gtgbm.estimators.rows import Rows
+from gtgbm.estimators.settings import Parameters
+from gtgbm.exact import F64, I64
+from gtgbm.losses import (
+    NOT_OF_CLASSES,
+    AbsoluteError,
+    Huber,
+    LogLoss,
+    Loss,
+    MultinomialLoss,
+    Pointwise,
+    Poisson,
+    Quantile,
+    RankingLoss,
+    SquaredError,
+    Tweedie,
+)
+from gtgbm.metrics import TargetKind
+from gtgbm.parameters import Context
+
+_LARGEST_TARGET = 1e100
+"""Squares of larger residuals would leave the range of floats."""
+_SMALLEST_SPREAD = 1e-100
+"""So would squares of smaller ones."""
+_MOST_RELEVANT = 31
+"""Gains are 2 ** relevance - 1."""
+
+
+class Targets(Parameters):
+    """How targets are read, and which loss they go with."""
+
+    # Whether targets that are no numbers are refused.
+    _y_is_numeric = True
+
+    def _learn_targets(self, targets: Mapping[Any, NDArray[Any]], *, reset: bool) -> None:
+        """Look at the targets of each task, or of the only one, whose name is None.
+
+        Parameters
+        ----------
+        reset : bool
+            False where the fit goes on with an earlier one, whose targets were of the same kind.
+        """
+
+    def _numbers_of(self, y: Any, name: str) -> F64:
+        """Return targets as the loss takes them, shape (n,); errors call them `name`."""
+        raise NotImplementedError
+
+    def _warn_of(self, y: F64, task: Any) -> None:
+        """Warn of targets, numbers by now, that a model of the task can be fitted to in vain only."""
+
+    def _make_loss(self) -> Loss:
+        """Return the loss for the targets learnt."""
+        raise NotImplementedError
+
+    @property
+    def _kind_of_target(self) -> TargetKind:
+        raise NotImplementedError
+
+    def _hold_out(self, rows: Rows, seed: int) -> tuple[I64, I64]:
+        """Draw rows to train on and rows to validate with."""
+        return held_out_rows(rows.y.shape[0], self._checked("validation_fraction"), seed, None)
+
+    def _split_off(self, rows: Rows, validations: Sequence[Rows], seed: int) -> tuple[Rows, Sequence[Rows]]:
+        """Return rows to train on and sets to validate with; rows are held out where there is no set."""
+        if self._checked("early_stopping_rounds") is None or validations:
+            return rows, validations
+        kept, held_out = self._hold_out(rows, seed)
+        return rows.at(kept), [rows.at(held_out).own()]
+
+
+class ClassTargets(ClassifierMixin, Targets):
+    """Classes, of any labels."""
+
+    _y_is_numeric = False
+    classes_: NDArray[Any]
+
+    def _learn_targets(self, targets: Mapping[Any, NDArray[Any]], *, reset: bool) -> None:
+        if None in targets:
+            check_classification_targets(targets[None])
+        if not reset:
+            return
+        self.classes_ = np.unique(np.concatenate(list(targets.values())))
+        n_classes = self.classes_.shape[0]
+        if None in targets:
+            if n_classes < 2:
+                raise ValueError(
+                    f"y has one class only ({self.classes_[0]}): a classifier needs at least two classes"
+                )
+            return
+        if n_classes != 2:
+            raise ValueError(f"y has {n_classes} classes: tasks have two classes each")
+        for task, y in targets.items():
+            if np.unique(y).shape[0] < 2:
+                raise ValueError(
+                    f"task {task!r} has one class only ({y[0]}): leave it out, or give more rows"
+                )
+
+    def _numbers_of(self, y: Any, name: str) -> F64:
+        """Return the number of each label's class."""
+        y = column_or_1d(y)
+        unknown = np.setdiff1d(y, self.classes_)
+        if unknown.shape[0]:
+            raise ValueError(f"{name} has classes that training did not see: {unknown[:5].tolist()}")
+        return np.asarray(np.searchsorted(self.classes_, y), dtype=np.float64)
+
+    def _make_loss(self) -> Loss:
+        n_classes = self.classes_.shape[0]
+        function: Loss = self._checked(
+            "loss", Context(losses={"log_loss": LogLoss(), "squared_error": SquaredError()})
+        )
+        if n_classes == 2:
+            if not isinstance(function, Pointwise):
+                return function
+            if isinstance(self.loss, NOT_OF_CLASSES):
+                raise ValueError(f"loss={self.loss!r} is for regressors: use 'log_loss' or one of your own")
+            return function.of_classes()
+        if self.loss != "log_loss":
+            raise ValueError(f"loss={self.loss!r} is for two classes, y has {n_classes}: use loss='log_loss'")
+        if self.monotone_constraints is not None:
+            raise ValueError(
+                f"monotone_constraints are for two classes, y has {n_classes}: one probability among many "
+                "cannot be bound to rise; use None"
+            )
+        return MultinomialLoss(n_classes)
+
+    @property
+    def _kind_of_target(self) -> TargetKind:
+        return "binary" if self.classes_.shape[0] == 2 else "multiclass"
+
+    def _hold_out(self, rows: Rows, seed: int) -> tuple[I64, I64]:
+        """Draw rows of each class."""
+        return held_out_rows(rows.y.shape[0], self._checked("validation_fraction"), seed, rows.y)
+
+
+_LOSSES: dict[str, Loss] = {
+    "squared_error": SquaredError(),
+    "absolute_error": Pointwise(AbsoluteError()),
+    "huber": Pointwise(Huber()),
+    "quantile": Pointwise(Quantile()),
+    "poisson": Pointwise(Poisson()),
+    "tweedie": Pointwise(Tweedie()),
+}
+
+
+class NumberTargets(RegressorMixin, Targets):
+    """Numbers."""
+
+    _kind_of_target: TargetKind = "numbers"
+
+    def _warn_of(self, y: F64, task: Any) -> None:
+        """Warn if there is nothing to learn."""
+        if np.all(y == y[0]):
+            name = "y" if task is None else f"y of task {task!r}"
+            warnings.warn(
+                f"{name} is constant ({y[0]:g}): there is nothing to split on, the model is a constant",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _numbers_of(self, y: Any, name: str) -> F64:
+        """Return targets that the loss can be fitted to."""
+        target, loss = numbers(y, name), self._make_loss()
+        if isinstance(loss, Pointwise):
+            loss.check_target(target, name)
+        return target
+
+    def _make_loss(self) -> Loss:
+        loss: Loss = self._checked("loss", Context(losses=_LOSSES))
+        return loss
+
+
+class RelevanceTargets(Targets):
+    """Relevance of documents: whole numbers from 0."""
+
+    _kind_of_target: TargetKind = "relevance"
+    truncation_level: Any
+
+    def _numbers_of(self, y: Any, name: str) -> F64:
+        """Return relevances, checked."""
+        relevance: F64 = column_or_1d(
+            check_array(y, ensure_2d=False, dtype=np.float64, input_name=name), warn=True
+        )
+        wrong = (relevance < 0) | (relevance > _MOST_RELEVANT) | (relevance != np.rint(relevance))
+        if wrong.any():
+            raise ValueError(
+                f"{name} holds {relevance[wrong][0]:g}: relevance must be a whole number, 0 to "
+                f"{_MOST_RELEVANT}"
+            )
+        return relevance
+
+    def _make_loss(self) -> Loss:
+        truncation = self._checked("truncation_level")
+        known = {"lambdarank": RankingLoss(True, truncation), "pairwise": RankingLoss(False, truncation)}
+        loss: Loss = self._checked("loss", Context(losses=known, target="relevance"))
+        return loss
+
+    def _hold_out(self, rows: Rows, seed: int) -> tuple[I64, I64]:
+        """Draw whole queries."""
+        assert rows.qid is not None
+        return held_out_queries(rows.qid, self._checked("validation_fraction"), seed)
+
+
+def numbers(y: Any, name: str) -> F64:
+    """Return targets as numbers that can be fitted."""
+    target: F64 = column_or_1d(check_array(y, ensure_2d=False, dtype=np.float64, input_name=name), warn=True)
+    largest = np.abs(target).max(initial=0.0)
+    if largest > _LARGEST_TARGET:
+        raise ValueError(f"{name} holds {largest:g}; values up to {_LARGEST_TARGET:g} can be fit: rescale it")
+    spread = float(np.ptp(target)) if target.shape[0] else 0.0
+    if 0.0 < spread < _SMALLEST_SPREAD:
+        raise ValueError(
+            f"{name} varies by {spread:g} only; {_SMALLEST_SPREAD:g} or more can be fit: rescale it"
+        )
+    return target
