@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from gtgbm import load_model
 from gtgbm.cli import app
 from gtgbm.parameters import PARAMETERS
+from tests.project.pages import ROOT
 
 FILES = Path(__file__).parents[1] / "model_file" / "v1"
 CLASSES = ("--target", "bought", "--exclude", "region,query")
@@ -132,6 +133,13 @@ def test_help_shows_every_flag_and_its_default() -> None:
         assert f"─ {panel} ─" in shown
     assert "log_loss or squared_error or lambdarank" in shown
     assert "(0.02)" in shown
+
+
+def test_short_names_are_documented() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    for one in PARAMETERS.values():
+        for alias in one.aliases:
+            assert f"| `{one.flag}` | `{alias}` |" in page
 
 
 def test_columns_of_categories(table: Path, tmp_path: Path) -> None:
