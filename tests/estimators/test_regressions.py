@@ -133,7 +133,7 @@ def test_running_out_of_memory_in_a_thread_is_an_error_not_the_end() -> None:
 import resource, sys
 import numpy as np
 from gtgbm import _core
-from gtgbm.group_tests import divide
+from gtgbm.search.group_tests import divide
 pool = _core.Pool(2)
 values = np.random.default_rng(0).integers(0, 60000, (64, 200_000)).astype(np.uint16)
 shape = divide(64, 2)
