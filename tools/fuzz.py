@@ -80,7 +80,7 @@ def _hung(*_: int | FrameType | None) -> None:
 
 
 MODELS = [
-    path.read_bytes() for path in sorted((Path(__file__).parents[1] / "tests/model_files").glob("*/*.json"))
+    path.read_bytes() for path in sorted((Path(__file__).parents[1] / "tests/model_file").glob("*/*.json"))
 ]
 
 

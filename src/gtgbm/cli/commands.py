@@ -1,23 +1,17 @@
-"""The commands and their options; what each does stands in a module of its own."""
+"""The commands and their options; what each does stands in a module of its own, imported when it runs."""
 
 from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
 
 import gtgbm
-from gtgbm.cli.compare import run_compare
-from gtgbm.cli.demo import run_demo
 from gtgbm.cli.errors import one_line_errors
-from gtgbm.cli.fit import FitOptions, run_fit
-from gtgbm.cli.inspect import run_inspect
-from gtgbm.cli.loading import Roles
-from gtgbm.cli.predict import run_predict
-from gtgbm.cli.report import run_report
+from gtgbm.cli.options import CommandWithDefaults, Given, parameter_flags, parse_given, with_categorical
+from gtgbm.parameters import PARAMETERS
 
 app = typer.Typer(
     help="Gradient boosted trees that choose few features while they train.",
@@ -25,26 +19,52 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+_COMPARED = (
+    "n_features_to_select",
+    "penalty",
+    "n_estimators",
+    "learning_rate",
+    "categorical_features",
+    "categorical",
+    "random_state",
+    "n_jobs",
+)
+"""Parameters that mean something to all that ``gtgbm compare`` trains."""
+
+DATA, TASKS, VALIDATION, RUNNING = "Data", "Several tasks", "Validation", "Running"
+"""Groups of options in the help that have parameters of estimators too."""
+
 TableFile = Annotated[
     Path, typer.Argument(help="CSV (also .gz), Parquet, Feather, or libsvm.", show_default=False)
 ]
 ModelFile = Annotated[Path, typer.Argument(help="A model that gtgbm fit wrote.", show_default=False)]
 Target = Annotated[
-    str | None, typer.Option(help="Column to predict (libsvm: not needed).", show_default=False)
+    str | None,
+    typer.Option(help="Column to predict (libsvm: not needed).", show_default=False, rich_help_panel=DATA),
 ]
 Names = list[str] | None
-Exclude = Annotated[Names, typer.Option(help="Column to leave out; repeat it, or separate by commas.")]
+Exclude = Annotated[
+    Names,
+    typer.Option(help="Column to leave out; repeat it, or separate by commas.", rich_help_panel=DATA),
+]
 Categorical = Annotated[
     Names,
-    typer.Option(help="Column of categories that looks like numbers; text needs no mention. Repeatable."),
+    typer.Option(
+        "--categorical",
+        metavar="category|column|NAMES",
+        help="The same as --categorical-as; names of columns are taken as --categorical-features.",
+        rich_help_panel=DATA,
+    ),
 ]
-
-
-class Unit(str, Enum):
-    """What is bought of a categorical column."""
-
-    column = "column"
-    category = "category"
+Weight = Annotated[str | None, typer.Option(help="Column of row weights.", rich_help_panel=DATA)]
+Query = Annotated[
+    str | None, typer.Option(help="Column that names the query of each row: ranking.", rich_help_panel=DATA)
+]
+Task = Annotated[
+    str | None, typer.Option(help="Column that names the task of each row.", rich_help_panel=TASKS)
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.", rich_help_panel=RUNNING)]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bars.", rich_help_panel=RUNNING)]
 
 
 class Kind(str, Enum):
@@ -56,43 +76,9 @@ class Kind(str, Enum):
     ranking = "ranking"
 
 
-class Search(str, Enum):
-    """Ways to look for new features."""
-
-    auto = "auto"
-    group_testing = "group-testing"
-    exhaustive = "exhaustive"
-
-
-CategoricalAs = Annotated[
-    Unit, typer.Option(help="What is bought of categories: the whole column, or each category by itself.")
+KindOption = Annotated[
+    Kind, typer.Option(help="What to learn; auto looks at the target and --qid.", rich_help_panel=DATA)
 ]
-Weight = Annotated[str | None, typer.Option(help="Column of row weights.")]
-KindOption = Annotated[Kind, typer.Option(help="What to learn; auto looks at the target and --qid.")]
-MaxFeatures = Annotated[int | None, typer.Option(min=1, help="Most features to select.")]
-Shortlist = Annotated[
-    float | None,
-    typer.Option(
-        min=1,
-        help="With --max-features: select so many times as many, then keep the better half, again and again.",
-    ),
-]
-Penalty = Annotated[
-    float,
-    typer.Option(min=0, max=0.999, help="Price of a feature's first use: a share of the squared error."),
-]
-Trees = Annotated[int, typer.Option(min=1, help="Rounds of boosting.")]
-LearningRate = Annotated[float, typer.Option(min=0, help="Factor on each tree.")]
-Loss = Annotated[
-    str | None,
-    typer.Option(
-        help="log_loss, squared_error, absolute_error, huber, quantile, poisson, tweedie, lambdarank, ..."
-    ),
-]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
-Jobs = Annotated[int | None, typer.Option(help="Threads; the result does not depend on them.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bars.")]
 
 
 def _print_version(show: bool) -> None:
@@ -110,85 +96,55 @@ def _main(
     del version
 
 
-@app.command()
+@app.command(cls=CommandWithDefaults)
+@parameter_flags(list(PARAMETERS))
 def fit(
     table: TableFile,
     out: Annotated[Path, typer.Option(help="Where the model goes, a JSON file.", show_default=False)],
     target: Target = None,
-    max_features: MaxFeatures = None,
-    shortlist: Shortlist = None,
-    penalty: Penalty = 0.001,
-    task: Annotated[str | None, typer.Option(help="Column that names the task of each row.")] = None,
-    task_penalty: Annotated[
-        float | None, typer.Option(help="With --task: price of a feature that another task has already.")
-    ] = None,
-    qid: Annotated[str | None, typer.Option(help="Column that names the query of each row: ranking.")] = None,
-    weight: Weight = None,
-    exclude: Exclude = None,
-    categorical: Categorical = None,
-    categorical_as: CategoricalAs = Unit.column,
     kind: KindOption = Kind.auto,
-    loss: Loss = None,
-    metric: Annotated[str | None, typer.Option(help="Metric to follow, such as auc, rmse, ndcg@10.")] = None,
+    weight: Weight = None,
+    qid: Query = None,
+    exclude: Exclude = None,
+    categorical_words: Categorical = None,
+    *,
+    given: Given,
+    task: Task = None,
     valid: Annotated[
         str | None,
-        typer.Option(help="File or fraction of rows to follow the metric on.", metavar="FILE|FRACTION"),
-    ] = None,
-    early_stopping: Annotated[
-        int | None,
-        typer.Option(min=1, help="Stop after so many rounds without a better metric; needs --valid."),
+        typer.Option(
+            help="File or fraction of rows to follow the metric on.",
+            metavar="FILE|FRACTION",
+            rich_help_panel=VALIDATION,
+        ),
     ] = None,
     time_limit: Annotated[
-        float | None, typer.Option(min=0, help="Stop training after so many seconds.")
+        float | None,
+        typer.Option(min=0, help="Stop training after so many seconds.", rich_help_panel=RUNNING),
     ] = None,
-    trees: Trees = 100,
-    learning_rate: LearningRate = 0.1,
-    search: Annotated[Search, typer.Option(help="How to look for new features.")] = Search.auto,
-    seed: Seed = 0,
-    jobs: Jobs = None,
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Train on a table file and write the model.
 
-    Prints the selected features in the order they were bought: what each gained, what it cost, and the loss
-    or validation metric after it.
+    Prints the selected features in order: what each gained, what it cost, and the loss or validation metric
+    after it. Every parameter of the estimators has a flag of the same name.
 
-    gtgbm fit data.parquet --target clicked --max-features 20 --out model.json
+    gtgbm fit data.parquet --target clicked --n-features-to-select 20 --out model.json
     """
-    parameters: dict[str, Any] = {
-        "n_features_to_select": max_features,
-        "shortlist": shortlist,
-        "penalty": penalty,
-        "task_penalty": task_penalty,
-        "categorical": categorical_as.value,
-        "loss": loss,
-        "eval_metric": metric,
-        "early_stopping_rounds": early_stopping,
-        "n_estimators": trees,
-        "learning_rate": learning_rate,
-        "search": search.value,
-        "random_state": seed,
-        "n_jobs": jobs,
-        "verbose": 0 if quiet or json else 1,
-    }
-    roles = Roles(target, weight, qid, task)
     with one_line_errors():
-        run_fit(
-            FitOptions(
-                table,
-                roles,
-                out,
-                kind.value,
-                parameters,
-                _names(exclude),
-                _names(categorical),
-                valid,
-                time_limit,
-                json,
-            ),
-            Console(stderr=True, quiet=quiet),
-        )
+        parameters = with_categorical(parse_given(given), _names(categorical_words), table)
+        if quiet or json:
+            parameters.setdefault("verbose", 0)
+        from rich.console import Console
+
+        from gtgbm.cli.fit import FitOptions, Source, run_fit
+        from gtgbm.cli.loading import Roles
+        from gtgbm.cli.models import ModelOptions
+
+        source = Source(table, Roles(target, weight, qid, task), _names(exclude))
+        options = FitOptions(source, ModelOptions(kind.value, parameters), out, valid, time_limit, json)
+        run_fit(options, Console(stderr=True, quiet=quiet))
 
 
 @app.command()
@@ -203,6 +159,10 @@ def predict(
     Only the selected columns need be in the table; others are ignored.
     """
     with one_line_errors():
+        from rich.console import Console
+
+        from gtgbm.cli.predict import run_predict
+
         run_predict(model, table, out, task, Console(stderr=True))
 
 
@@ -210,10 +170,12 @@ def predict(
 def inspect(
     model: ModelFile,
     tree: Annotated[int | None, typer.Option(help="Print this tree instead.")] = None,
-    json: AsJson = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Say what a model holds: its features, in order, or one of its trees."""
     with one_line_errors():
+        from gtgbm.cli.inspect import run_inspect
+
         run_inspect(model, tree, json)
 
 
@@ -225,7 +187,9 @@ def report(
         typer.Argument(help="Rows to look at, better not those it was trained on; by default those."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Where the report goes.")] = Path("report.html"),
-    target: Target = None,
+    target: Annotated[
+        str | None, typer.Option(help="Column to predict (libsvm: not needed).", show_default=False)
+    ] = None,
     qid: Annotated[str | None, typer.Option(help="Column that names the query of each row.")] = None,
     task: Annotated[str | None, typer.Option(help="Column that names the task of each row.")] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
@@ -237,51 +201,41 @@ def report(
     you name others.
     """
     with one_line_errors():
+        from rich.console import Console
+
+        from gtgbm.cli.loading import Roles
+        from gtgbm.cli.report import run_report
+
         run_report(model, table, Roles(target, None, qid, task), out, title, Console(stderr=True))
 
 
-@app.command()
+@app.command(cls=CommandWithDefaults)
+@parameter_flags(_COMPARED, defaults={"n_features_to_select": "20"})
 def compare(
     table: TableFile,
     target: Target = None,
-    max_features: MaxFeatures = 20,
-    penalty: Penalty = 0.001,
+    kind: KindOption = Kind.auto,
     weight: Weight = None,
     exclude: Exclude = None,
-    categorical: Categorical = None,
-    categorical_as: CategoricalAs = Unit.column,
-    kind: KindOption = Kind.auto,
+    categorical_words: Categorical = None,
+    *,
+    given: Given,
     test: Annotated[float, typer.Option(min=0.01, max=0.99, help="Share of rows to test on.")] = 0.25,
-    trees: Trees = 100,
-    learning_rate: LearningRate = 0.1,
-    seed: Seed = 0,
-    jobs: Jobs = None,
     json: AsJson = False,
 ) -> None:
     """Compare our two searches, and LightGBM's best columns retrained, on rows that none of them saw."""
-    parameters: dict[str, Any] = {
-        "n_features_to_select": max_features,
-        "penalty": penalty,
-        "categorical": categorical_as.value,
-        "n_estimators": trees,
-        "learning_rate": learning_rate,
-        "random_state": seed,
-        "n_jobs": jobs,
-    }
     with one_line_errors():
-        options = FitOptions(
-            table,
-            Roles(target, weight),
-            Path("-"),
-            kind.value,
-            parameters,
-            _names(exclude),
-            _names(categorical),
-            None,
-            None,
-            json,
-        )
-        run_compare(options, test, Console(stderr=True, quiet=json))
+        parameters = with_categorical(parse_given(given), _names(categorical_words), table)
+        from rich.console import Console
+
+        from gtgbm.cli.compare import CompareOptions, run_compare
+        from gtgbm.cli.fit import Source
+        from gtgbm.cli.loading import Roles
+        from gtgbm.cli.models import ModelOptions
+
+        source = Source(table, Roles(target, weight), _names(exclude))
+        options = CompareOptions(source, ModelOptions(kind.value, parameters), test, json)
+        run_compare(options, Console(stderr=True, quiet=json))
 
 
 @app.command()
@@ -295,6 +249,8 @@ def demo(
     ] = False,
 ) -> None:
     """Look for 15 relevant columns among thousands, and compare with training on all of them."""
+    from gtgbm.cli.demo import run_demo
+
     if quick:
         rows, columns = min(rows, 5_000), min(columns, 500)
     run_demo(rows, columns, penalty, seed, compare=not quick)

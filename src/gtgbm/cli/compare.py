@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.table import Table
 
 from gtgbm.cli.errors import UserError
-from gtgbm.cli.fit import FitOptions, at_most, fit_model, kind_of_task, make_model
-from gtgbm.cli.loading import Loaded, load
+from gtgbm.cli.fit import Source, fit_model
+from gtgbm.cli.loading import Loaded
+from gtgbm.cli.models import ModelOptions, kind_of_task, make_model
 from gtgbm.cli.output import print_json
 from gtgbm.data import EncodedFrame
 from gtgbm.metrics import METRICS
@@ -30,19 +31,31 @@ class Compared:
     seconds: float
 
 
-def run_compare(options: FitOptions, test_fraction: float, console: Console) -> None:
+@dataclass(frozen=True)
+class CompareOptions:
+    """What ``gtgbm compare`` was asked for."""
+
+    source: Source
+    model: ModelOptions
+    test_fraction: float
+    as_json: bool
+
+
+def run_compare(options: CompareOptions, console: Console) -> None:
     """Train each method and print its features, its test metric and its time."""
-    loaded = load(
-        options.table, options.roles, console, exclude=options.exclude, categorical=options.categorical
-    )
-    kind = kind_of_task(options.kind, loaded.columns)
-    if "target" not in loaded.columns or kind == "ranking" or "task" in loaded.columns:
-        raise UserError("compare is for classification of two classes and regression: give --target")
+    parameters = options.model.parameters
+    loaded = options.source.load(parameters, console)
+    wrong = "compare is for classification of two classes and regression: give --target"
+    if "target" not in loaded.columns:
+        raise UserError(wrong)
+    kind = kind_of_task(options.model.kind, loaded.columns)
+    if kind == "ranking" or "task" in loaded.columns:
+        raise UserError(wrong)
     if kind == "classification" and np.unique(loaded.columns["target"]).shape[0] != 2:
         raise UserError("compare is for two classes")
-    train, test = loaded.split(test_fraction, seed=int(options.parameters.get("random_state") or 0))
+    train, test = loaded.split(options.test_fraction, seed=int(parameters.get("random_state") or 0))
     found = []
-    for method, run in _methods(kind, at_most(options.parameters, loaded.n_columns)).items():
+    for method, run in _methods(kind, parameters).items():
         begin = perf_counter()
         n_features, predict = run(train)
         seconds = perf_counter() - begin
@@ -66,7 +79,7 @@ Run = Callable[[Loaded], tuple[int, Callable[[Loaded], Any]]]
 def _methods(kind: str, parameters: dict[str, Any]) -> dict[str, Run]:
     def ours(search: str) -> Run:
         def run(train: Loaded) -> tuple[int, Callable[[Loaded], Any]]:
-            model = make_model(kind, train.columns, {**parameters, "search": search})
+            model = make_model(kind, train, {**parameters, "search": search, "verbose": 0})
             fit_model(model, train, None, [])
 
             def predict(test: Loaded) -> Any:

@@ -46,7 +46,7 @@ def run_demo(n_rows: int, n_columns: int, penalty: float, seed: int, compare: bo
 
 
 def _purchases(model: GTGBMClassifier, data: DemoData) -> Table:
-    table = Table(title="Columns bought, in order")
+    table = Table(title="Columns selected, in order")
     for heading in ("tree", "column", "gain", "price", "what it is"):
         table.add_column(heading, justify="left" if heading == "what it is" else "right")
     relevant = set(data.relevant.tolist())

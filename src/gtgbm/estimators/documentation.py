@@ -9,11 +9,11 @@ from typing import TypeVar
 from gtgbm.parameters import PARAMETERS
 
 ATTRIBUTES: dict[str, tuple[str, str]] = {
-    "selected_features_": ("ndarray of int64", "Columns used, in the order they were bought."),
-    "n_selected_features_": ("int", "Features bought: columns of numbers, and categories."),
+    "selected_features_": ("ndarray of int64", "Columns used, in the order they were selected."),
+    "n_selected_features_": ("int", "Features selected: columns of numbers, and categories."),
     "selected_categories_": (
         "dict",
-        "Categories bought of each categorical column, in order; NaN: missing values.",
+        "Categories selected of each categorical column, in order; NaN: missing values.",
     ),
     "feature_importances_": (
         "ndarray of float64, shape (d,)",
@@ -21,7 +21,7 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
     ),
     "selection_history_": (
         "list of HistoryEntry",
-        "What was bought when: (tree, feature, gain, price, training_loss, category).",
+        "What was selected when: (tree, feature, gain, price, training_loss, category).",
     ),
     "evals_result_": (
         "dict",
@@ -39,16 +39,19 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
 
 TASK_ATTRIBUTES: dict[str, tuple[str, str]] = {
     "tasks_": ("list", "Ids of the tasks, in the order in which they take turns."),
-    "selected_features_": ("ndarray of int64", "Columns used by any task, in the order they were bought."),
+    "selected_features_": ("ndarray of int64", "Columns used by any task, in the order they were selected."),
     "shared_features_": ("ndarray of int64", "Those of them that at least two tasks use."),
-    "task_features_": ("dict of ndarray of int64", "Columns used by each task, in the order it bought them."),
-    "task_categories_": ("dict of dict", "Categories bought by each task, of each categorical column."),
+    "task_features_": (
+        "dict of ndarray of int64",
+        "Columns used by each task, in the order it selected them.",
+    ),
+    "task_categories_": ("dict of dict", "Categories selected by each task, of each categorical column."),
     "task_importances_": (
         "dict of ndarray of float64, shape (d,)",
         "Share of each feature in the gain of all splits of each task's trees.",
     ),
     "feature_importances_": ("ndarray of float64, shape (d,)", "Mean of the tasks' importances."),
-    "selection_history_": ("dict of list of HistoryEntry", "What each task bought when."),
+    "selection_history_": ("dict of list of HistoryEntry", "What each task selected when."),
     "evals_result_": ("dict of dict", "Loss and metrics of each task after each round."),
     "trees_": ("dict of list of Tree", "The trees of each task, as parallel arrays."),
     "n_leaves_": ("dict of ndarray of int64", "Leaves of each task's trees."),

@@ -169,7 +169,7 @@ class PerTask(Kind):
 
     number: Number
     has_auto: bool = False
-    text_form = "For several tasks also as north=0.1,south=0.2, or as JSON."
+    text_form = "A dict is written as north=0.1,south=0.2, or as JSON."
 
     @property
     def doc_type(self) -> str:

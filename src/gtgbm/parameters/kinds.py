@@ -81,6 +81,16 @@ class Kind(ABC):
         """Return the value that a text stands for, checked as far as that needs no data."""
 
 
+class WholeNumber(Kind):
+    """Kinds of whole numbers."""
+
+    metavar = "INTEGER"
+
+    def parse(self, name: str, text: str) -> Any:
+        """Read a whole number; words stay, for the check."""
+        return self.check(name, int_or_text(text), Context())
+
+
 @dataclass(frozen=True)
 class Number(Kind):
     """A finite real number within bounds."""
@@ -138,7 +148,7 @@ class Penalty(Kind):
 
 
 @dataclass(frozen=True)
-class Count(Kind):
+class Count(WholeNumber):
     """A whole number within bounds.
 
     Attributes
@@ -154,7 +164,6 @@ class Count(Kind):
     optional: bool = False
     of_features: bool = False
     hint: str = ""
-    metavar = "INTEGER"
 
     @property
     def doc_type(self) -> str:
@@ -170,29 +179,20 @@ class Count(Kind):
             high, hint = context.n_features, f" (X has {context.n_features} features)" + hint
         return whole_number(name, value, self.low, high, hint)
 
-    def parse(self, name: str, text: str) -> int | None:
-        """Read a whole number."""
-        return self.check(name, int_or_text(text), Context())
-
 
 @dataclass(frozen=True)
-class Rounds(Kind):
+class Rounds(WholeNumber):
     """A number of rounds, at most n_estimators."""
 
     doc_type = "int"
-    metavar = "INTEGER"
 
     def check(self, name: str, value: Any, context: Context) -> int:
         """Return an int."""
         return whole_number(name, value, 0, context.others.get("n_estimators"))
 
-    def parse(self, name: str, text: str) -> int:
-        """Read a whole number."""
-        return self.check(name, int_or_text(text), Context())
-
 
 @dataclass(frozen=True)
-class RowCount(Kind):
+class RowCount(WholeNumber):
     """Rows of a group test: a whole number, 'auto', or None for all rows."""
 
     low: int
@@ -207,10 +207,6 @@ class RowCount(Kind):
             return one_of(name, value, ("auto",), ", a whole number, or None for all rows")
         hint = ", 'auto', or None for all rows (the paper's algorithm)"
         return None if value is None else whole_number(name, value, self.low, None, hint)
-
-    def parse(self, name: str, text: str) -> int | str | None:
-        """Read a whole number or a word."""
-        return self.check(name, int_or_text(text), Context())
 
 
 @dataclass(frozen=True)
@@ -259,28 +255,22 @@ class Flag(Kind):
 
 
 @dataclass(frozen=True)
-class Verbosity(Kind):
+class Verbosity(WholeNumber):
     """How much to print: a whole number; True and False are 1 and 0."""
 
     doc_type = "int"
-    metavar = "INTEGER"
 
     def check(self, name: str, value: Any, context: Context) -> int:
         """Return an int."""
         del context
         return whole_number(name, int(value) if isinstance(value, bool) else value, 0)
 
-    def parse(self, name: str, text: str) -> int:
-        """Read a whole number."""
-        return self.check(name, int_or_text(text), Context())
-
 
 @dataclass(frozen=True)
-class Threads(Kind):
+class Threads(WholeNumber):
     """A number of threads; negative numbers count from the number of cores."""
 
     doc_type = "int or None"
-    metavar = "INTEGER"
     optional = True
 
     def check(self, name: str, value: Any, context: Context) -> int | None:
@@ -298,17 +288,12 @@ class Threads(Kind):
             raise ValueError(wrong)
         return int(value)
 
-    def parse(self, name: str, text: str) -> int | None:
-        """Read a whole number."""
-        return self.check(name, int_or_text(text), Context())
-
 
 @dataclass(frozen=True)
-class Seed(Kind):
+class Seed(WholeNumber):
     """A seed, or a generator of numpy's."""
 
     doc_type = "int, RandomState or None"
-    metavar = "INTEGER"
     optional = True
 
     def check(self, name: str, value: Any, context: Context) -> Any:
@@ -319,10 +304,6 @@ class Seed(Kind):
             return value
         whole_number(name, value, 0, _MOST_SEED, ", a numpy.random.RandomState, or None")
         return value
-
-    def parse(self, name: str, text: str) -> Any:
-        """Read a whole number."""
-        return self.check(name, int_or_text(text), Context())
 
 
 def whole_number(name: str, value: Any, low: int, high: int | None = None, hint: str = "") -> int:
