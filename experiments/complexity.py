@@ -67,8 +67,11 @@ def cost(
     def model(**parameters: Any) -> Any:
         common: dict[str, Any] = {"penalty": PENALTY, "random_state": 0, "n_jobs": threads} | parameters
         # Only the paper's test has an s; our defaults would look at every feature of a small table.
-        own = {GT_PAPER: {"n_relevant": s}, GT_OURS: {"search": "group-testing"}}.get(method, {})
-        return paper_estimator(method, "binary", **common, **own)
+        special: dict[str, dict[str, Any]] = {
+            GT_PAPER: {"n_relevant": s},
+            GT_OURS: {"search": "group-testing"},
+        }
+        return paper_estimator(method, "binary", **common, **special.get(method, {}))
 
     # A first fit of a few rows: imports and first uses of kernels are nobody's precomputation.
     model(n_estimators=1).fit(X[:200], y[:200])
