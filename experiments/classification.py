@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from experiments.common.models import GBFS, GT_OURS, GT_PAPER, TOPK
+from experiments.common.methods import GBFS, GT_OURS, GT_PAPER, TOPK
 from experiments.common.paper import CLASSIFICATION, PROPRIETARY_METHODS
 from experiments.common.queries import METHODS, K, compare, folds, gather, precision_at, with_targets
 from experiments.common.query_pages import against_peers, bars, paper_table

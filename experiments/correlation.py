@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import sparse
 
-from experiments.common.models import GT_OURS, GT_PAPER, TOPK, Settings, fit_ours, lightgbm_settings
+from experiments.common.methods import GT_OURS, GT_PAPER, TOPK
+from experiments.common.models import Settings, fit_ours, lightgbm_on
 from experiments.common.record import Claim, Context, Experiment, Results
 from experiments.common.tasks import Task, paper_tasks
 from measuring.figures import heat_map, panels
@@ -49,7 +50,7 @@ def choose(task: Task, settings: Settings) -> dict[str, list[int]]:
         method: fit_ours(method, task, settings, penalty, n_features_to_select=K)
         for method in (GT_PAPER, GT_OURS)
     }
-    job = lightgbm_settings(task, settings, ours[GT_PAPER].n_leaves)
+    job = lightgbm_on(task, settings, ours[GT_PAPER].n_leaves)
     top = train(job, task.data).features()[:K].tolist()
     return {TOPK: top} | {method: fitted.features for method, fitted in ours.items()}
 

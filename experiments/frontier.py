@@ -17,12 +17,22 @@ from measuring.files import SCRATCH
 from measuring.fits import run_here
 from measuring.jobs import Job, Record, leaves_of
 from measuring.markdown import number, table
-from measuring.methods import CAT_SELECT, LGB_CEGB, LISTED, cegb_job, lightgbm_job, our_job, peer_job
+from measuring.methods import (
+    A_GBM,
+    CAT_SELECT,
+    GT,
+    LGB_CEGB,
+    LGB_RFE,
+    LISTED,
+    cegb_job,
+    lightgbm_job,
+    our_job,
+    peer_job,
+)
 
 SIZES = (5, 10, 20, 50, 100, 200)
-GT, AGBM, TOP, RFE = "GT-GBM", "A-GBM", "LightGBM, topK", "LightGBM, RFE"
-CEGB, CATBOOST = LGB_CEGB, CAT_SELECT
-METHODS = (GT, LISTED, AGBM, TOP, CEGB, CATBOOST, RFE)
+TOP = "LightGBM, topK"
+METHODS = (GT, LISTED, A_GBM, TOP, LGB_CEGB, CAT_SELECT, LGB_RFE)
 OURS = (GT, LISTED)
 LISTING_PENALTY = 0.001
 """The default: too many features are no harm where the best are kept afterwards."""
@@ -116,7 +126,7 @@ def measure(plan: Plan, base: Job, data: Data, wide: Data, sizes: list[int]) -> 
 
     leaves = 31
     ours = ((GT, "auto", plan.penalty), (LISTED, "shortlist", LISTING_PENALTY))
-    for method, model, penalty in (*ours, (AGBM, "exhaustive", plan.penalty)):
+    for method, model, penalty in (*ours, (A_GBM, "exhaustive", plan.penalty)):
         for size in sizes:
             record = _ours(base, model, penalty, size, data)
             leaves = leaves_of(record)
@@ -127,13 +137,13 @@ def measure(plan: Plan, base: Job, data: Data, wide: Data, sizes: list[int]) -> 
         best = full.features_by_gain[:size]
         add(TOP, size, run_here(lightgbm_job(peer, TOP, "all"), wide.only(best)))
     for size, record in _eliminated(peer, wide, full.features_by_gain, sizes):
-        add(RFE, size, record)
+        add(LGB_RFE, size, record)
     for penalty in plan.cegb:
-        add(CEGB, None, run_here(cegb_job(peer, penalty), wide))
+        add(LGB_CEGB, None, run_here(cegb_job(peer, penalty), wide))
     if find_spec("catboost") is not None:
         for size in plan.catboost:
             if size < wide.n_columns:
-                add(CATBOOST, size, run_here(peer_job(peer, "cat-select", size, 0.0), wide))
+                add(CAT_SELECT, size, run_here(peer_job(peer, "cat-select", size, 0.0), wide))
     return {method: found for method, found in points.items() if found}
 
 
@@ -152,7 +162,7 @@ def _eliminated(peer: Job, wide: Data, ranking: list[int], sizes: list[int]) -> 
     while wanted:
         keep = max(wanted[0], int(STEP * len(columns)))
         columns = columns[:keep]
-        record = run_here(lightgbm_job(peer, RFE, "all"), wide.only(columns))
+        record = run_here(lightgbm_job(peer, LGB_RFE, "all"), wide.only(columns))
         columns = [columns[k] for k in record.features_by_gain]
         if keep <= wanted[0]:
             yield wanted.pop(0), record

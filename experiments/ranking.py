@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from experiments.common.models import GBFS, GT_OURS, GT_PAPER, TOPK
+from experiments.common.methods import GBFS, GT_OURS, GT_PAPER, TOPK
 from experiments.common.paper import PROPRIETARY_METHODS, RANKING
 from experiments.common.queries import METHODS, K, compare, folds, gather, tuning_part, with_targets
 from experiments.common.query_pages import against_peers, bars, paper_table

@@ -7,22 +7,15 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from experiments.common.methods import AGBM, ALL_FEATURES, CATBOOST, CEGB, GBFS, GT_OURS, GT_PAPER, TOPK
 from experiments.common.models import (
-    AGBM,
-    ALL_FEATURES,
-    CATBOOST,
-    CEGB,
-    GBFS,
-    GT_OURS,
-    GT_PAPER,
-    TOPK,
     Fitted,
     Settings,
     catboost_select,
     fit_cegb,
     fit_ours,
     fitted_lightgbm,
-    lightgbm_settings,
+    lightgbm_on,
     scores,
     tune,
 )
@@ -82,7 +75,7 @@ def measure(task: Task, settings: Settings, penalties: tuple[float, ...]) -> dic
     best, tried[LIMITED] = tune(limited, task, penalties)
     lines[LIMITED] = {"penalty": best} | scores(limited(task, best), data)
     wide = task.one_hot()
-    job = lightgbm_settings(wide, settings, n_leaves)
+    job = lightgbm_on(wide, settings, n_leaves)
     full = train(job, wide.data)
     lines[ALL_FEATURES] = {"penalty": None} | scores(fitted_lightgbm(full, n_leaves), wide.data)
     k = max(lines[method]["features"] for method in (GBFS, AGBM, GT_PAPER))

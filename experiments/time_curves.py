@@ -12,17 +12,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments.common.models import (
-    AGBM,
-    ALL_FEATURES,
-    GBFS,
-    GT_OURS,
-    GT_PAPER,
-    TOPK,
-    Settings,
-    lightgbm_settings,
-    our_model,
-)
+from experiments.common.methods import AGBM, ALL_FEATURES, GBFS, GT_OURS, GT_PAPER, TOPK
+from experiments.common.models import Settings, lightgbm_on, our_model
 from experiments.common.record import Claim, Context, Experiment, Results
 from experiments.common.tasks import PAPERS, Task, paper_task
 from measuring.data import Data
@@ -125,7 +116,7 @@ def _ours(method: str, task: Task, settings: Settings) -> tuple[dict[str, Any], 
 
 
 def _lightgbm(task: Task, settings: Settings, n_leaves: int, k: int | None) -> dict[str, Any]:
-    job, data = lightgbm_settings(task, settings, n_leaves), task.data
+    job, data = lightgbm_on(task, settings, n_leaves), task.data
     seconds: list[float] = []
     begin = perf_counter()
     # The first fit of topK, on all columns, is part of the method: the curve begins after it.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
+from measuring.data import Source
 from measuring.jobs import Job
 
 GT, AUTO, A_GBM, LISTED = "GT-GBM", "GT-GBM, auto", "A-GBM", "GT-GBM, auto, shortlist of twice as many"
@@ -43,6 +45,11 @@ def our_job(base: Job, model: str, penalty: float, n_features: int | None = None
 def lightgbm_job(base: Job, method: str, model: str, setting: str = "") -> Job:
     """Return a job of LightGBM with the leaves and encoding of `base`."""
     return replace(base, method=method, setting=setting, peer="lightgbm_models", model=model)
+
+
+def lightgbm_settings(n_leaves: int, **settings: Any) -> Job:
+    """Return a job of LightGBM whose data are handed over beside it."""
+    return Job("", "lightgbm_models", "all", Source(""), n_leaves=n_leaves, **settings)
 
 
 def cegb_job(base: Job, penalty: float) -> Job:

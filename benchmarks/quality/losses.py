@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from measuring.data import Source
 from measuring.data.folds import FOLDS, Fold
 from measuring.environment import environment
 from measuring.files import ROOT
 from measuring.jobs import Job, Layout
 from measuring.markdown import facts, number, spread, table, write_between
+from measuring.methods import lightgbm_settings
 from measuring.peers.gtgbm_models import Target, estimator, fit_fold, leaves_of_model, metric_of, predictions
 from measuring.peers.lightgbm_models import train_fold, train_fold_topk
 
@@ -75,18 +75,14 @@ def fit_ours(fold: Fold, target: Target, search: str, **parameters: Any) -> Any:
     return fit_fold(model, fold)
 
 
-def lightgbm_settings(n_leaves: int, layout: Layout = "col_wise") -> Job:
-    """Return the settings of LightGBM, which is given the same data."""
-    return Job(
-        method="",
-        peer="lightgbm_models",
-        model="all",
-        data=Source(""),
+def peer_settings(n_leaves: int, layout: Layout = "col_wise") -> Job:
+    """Return the settings of LightGBM beside ours."""
+    return lightgbm_settings(
+        n_leaves,
         n_trees=TREES,
         learning_rate=LEARNING_RATE,
         min_node_fraction=ALPHA,
         n_threads=THREADS,
-        n_leaves=n_leaves,
         layout=layout,
     )
 
@@ -110,7 +106,7 @@ def measure_quality(data_dir: Path) -> str:
                 model = fit_ours(fold, target, "exhaustive", penalty=0.0, criterion=criterion)
                 scores[criterion].append(score(target, fold, predictions(model, fold.X_test, target)))
                 n_leaves = leaves_of_model(model) if criterion == "residuals" else n_leaves
-            trained = train_fold(lightgbm_settings(n_leaves), fold, target)
+            trained = train_fold(peer_settings(n_leaves), fold, target)
             scores["lightgbm"].append(score(target, fold, trained.predict(fold.X_test)))
         ratio = float(np.mean(scores["residuals"]) / np.mean(scores["lightgbm"]))
         cells = [spread(values) for values in scores.values()]
@@ -134,7 +130,7 @@ def measure_ranking(data_dir: Path) -> str:
                 n_leaves = n_leaves or leaves_of_model(model)
                 name, used = f"GTGBMRanker, {loss}, penalty {penalty:g}, {search}", model.n_selected_features_
                 keep(found, name, fold, model.predict(fold.X_test), used)
-            again = train_fold_topk(lightgbm_settings(n_leaves), fold, "lambdarank", k)
+            again = train_fold_topk(peer_settings(n_leaves), fold, "lambdarank", k)
             keep(found, f"LightGBM, best {k} retrained", fold, again.predict(fold.X_test), k)
         for name, of_model in found.items():
             used = of_model["features"]

@@ -16,7 +16,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from benchmarks.quality.losses import ALPHA, FEW, PAGE, THREADS, TREES, lightgbm_settings
+from benchmarks.quality.losses import ALPHA, FEW, PAGE, THREADS, TREES, peer_settings
 from measuring.data.folds import FOLDS
 from measuring.environment import environment
 from measuring.jobs import LAYOUTS
@@ -63,7 +63,7 @@ def fit_once(data: str, what: str, leaves: int, data_dir: str) -> dict[str, Any]
     for layout in LAYOUTS:
         if what == layout:
             begin = perf_counter()
-            train_fold(lightgbm_settings(leaves, layout), fold, "lambdarank")
+            train_fold(peer_settings(leaves, layout), fold, "lambdarank")
             return {"seconds": perf_counter() - begin, "leaves": leaves}
     model = estimator(
         "auto",

@@ -10,20 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.common.methods import paper_estimator
 from experiments.common.tasks import Task
-from measuring.data import Data, Source
+from measuring.data import Data
 from measuring.fits import run_here
 from measuring.jobs import Job
+from measuring.methods import lightgbm_settings
 from measuring.peers import lightgbm_models
-from measuring.peers.gtgbm_models import Target, estimator, features_of, leaves_of_model
+from measuring.peers.gtgbm_models import features_of, leaves_of_model
 from measuring.scores import auc, rmse
-
-TOPK, GBFS, AGBM = "GBDT-topK", "GBFS", "A-GBM"
-GT_PAPER, GT_OURS = "GT-GBM, the paper's test", "GT-GBM, our defaults"
-ALL_FEATURES = "all features (LightGBM)"
-CEGB, CATBOOST = "LightGBM CEGB", "CatBoost select_features"
-N_RELEVANT, DELTA = 3, 0.1
-"""s and δ of the paper's test: those of its Figure 1, since it does not tell what Table 3 was made with."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +52,6 @@ class Settings:
     seed: int = 0
 
 
-def paper_estimator(method: str, target: Target, **parameters: Any) -> Any:
-    """Return GBFS, A-GBM or GT-GBM, not fitted; as in the paper squared error from 0, except our defaults."""
-    if method == GT_OURS:
-        return estimator("auto", target, **parameters)
-    given = {"loss": "squared_error", "init": "zero"} | parameters
-    if method == GT_PAPER:
-        given = {"n_relevant": N_RELEVANT, "failure_probability": DELTA} | given
-    return estimator({GBFS: "gbfs", AGBM: "exhaustive", GT_PAPER: "paper"}[method], target, **given)
-
-
 def our_model(method: str, task: Task, settings: Settings, penalty: float, **parameters: Any) -> Any:
     """Return one of our models for a task, not fitted."""
     common: dict[str, Any] = {
@@ -93,18 +78,14 @@ def fit_ours(method: str, task: Task, settings: Settings, penalty: float, **para
     )
 
 
-def lightgbm_settings(task: Task, settings: Settings, n_leaves: int) -> Job:
-    """Return LightGBM's settings on a task, whose data are given beside them."""
-    return Job(
-        method="",
-        peer="lightgbm_models",
-        model="all",
-        data=Source(""),
+def lightgbm_on(task: Task, settings: Settings, n_leaves: int) -> Job:
+    """Return LightGBM's settings on a task, whose data are handed over beside them."""
+    return lightgbm_settings(
+        n_leaves,
         n_trees=settings.n_trees,
         n_threads=settings.threads,
         seed=settings.seed,
         min_node_fraction=task.min_node_fraction,
-        n_leaves=n_leaves,
     )
 
 
@@ -116,7 +97,7 @@ def fitted_lightgbm(trained: lightgbm_models.Trained, n_leaves: int) -> Fitted:
 
 def fit_cegb(task: Task, settings: Settings, n_leaves: int, penalty: float) -> Fitted:
     """Fit LightGBM with its own price for a feature's first use, in our unit."""
-    job = replace(lightgbm_settings(task, settings, n_leaves), penalty=penalty)
+    job = replace(lightgbm_on(task, settings, n_leaves), penalty=penalty)
     return fitted_lightgbm(lightgbm_models.train_cegb(job, task.data), n_leaves)
 
 
@@ -124,7 +105,7 @@ def catboost_select(task: Task, settings: Settings, n_leaves: int, k: int) -> di
     """Let CatBoost choose k columns; returns its features and test AUC, None if it is not installed."""
     if find_spec("catboost") is None:
         return None
-    base = lightgbm_settings(task, settings, n_leaves)
+    base = lightgbm_on(task, settings, n_leaves)
     record = run_here(replace(base, peer="catboost_models", model="select", n_features=k), task.data)
     return {"features": record.n_features, "rmse": None, "auc": record.score}
 

@@ -10,18 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.common.models import (
-    GBFS,
-    GT_OURS,
-    GT_PAPER,
-    TOPK,
-    Settings,
-    paper_estimator,
-)
+from experiments.common.methods import GBFS, GT_OURS, GT_PAPER, TOPK, paper_estimator
+from experiments.common.models import Settings
 from experiments.common.record import Context
-from measuring.data import Source
 from measuring.data.folds import FOLDS, Fold, a_fifth, by_query, generated_queries
-from measuring.jobs import Job
+from measuring.methods import lightgbm_settings
 from measuring.peers.gtgbm_models import Target, leaves_of_model, predictions
 from measuring.peers.lightgbm_models import train_fold_topk
 
@@ -61,8 +54,8 @@ def fit_method(
 ) -> tuple[NDArray[np.float64], int, int]:
     """Fit one method with at most 20 features; returns scores of the test rows, features and leaves."""
     if method == TOPK:
-        job = Job("", "", "", Source(""), n_trees=settings.n_trees, n_threads=settings.threads, seed=SEED)
-        job = replace(job, min_node_fraction=ALPHA, n_leaves=n_leaves)
+        given = {"n_trees": settings.n_trees, "n_threads": settings.threads, "seed": SEED}
+        job = lightgbm_settings(n_leaves, min_node_fraction=ALPHA, **given)
         trained = train_fold_topk(job, fold, target, K)
         return trained.predict(fold.X_test), len(trained.features()), n_leaves
     unit = fold.y.shape[0] * float(fold.y.var()) if method == GBFS else 1.0

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("lightgbm")
 image = pytest.importorskip("matplotlib.image")
 
-from experiments.common.models import AGBM, GBFS, GT_PAPER, TOPK  # noqa: E402
+from experiments.common.methods import AGBM, GBFS, GT_PAPER, TOPK  # noqa: E402
 from experiments.common.page import write_page  # noqa: E402
 from experiments.common.queries import precision_at  # noqa: E402
 from experiments.common.store import read  # noqa: E402
