@@ -77,7 +77,7 @@ def test_every_format_gives_the_same_model(tmp_path: Path) -> None:
         assert bits(load_model(out)) == trees, suffix
         again = tmp_path / "predicted.csv"
         assert run("predict", out, path, "--out", again).exit_code == 0
-        predicted = pd.read_csv(again)
+        predicted = pd.read_csv(again, float_precision="round_trip")
         assert predicted["prediction"].tolist() == expected.predict(table).tolist()
         p = expected.predict_proba(table)
         np.testing.assert_array_equal(predicted[["p_no", "p_yes"]].to_numpy(), p)
@@ -153,7 +153,9 @@ def test_tasks(tmp_path: Path) -> None:
     expected = model.predict_proba(table, task=table["country"])
     predicted = tmp_path / "predicted.csv"
     assert run("predict", out, path, "--out", predicted).exit_code == 0
-    np.testing.assert_array_equal(pd.read_csv(predicted)[["p_no", "p_yes"]].to_numpy(), expected)
+    np.testing.assert_array_equal(
+        pd.read_csv(predicted, float_precision="round_trip")[["p_no", "p_yes"]].to_numpy(), expected
+    )
     found = json.loads(run("inspect", out, "--json").stdout)
     assert [one["task"] for one in found["tasks"]] == ["fr", "de"]
     assert run("report", out, "--out", tmp_path / "report.html").exit_code == 0
