@@ -15,6 +15,7 @@ from gtgbm.cli.errors import UserError
 from gtgbm.cli.loading import Loaded, Roles, is_libsvm, load
 from gtgbm.cli.models import ModelOptions
 from gtgbm.cli.output import print_json, print_selection, selection
+from gtgbm.cli.splitting import Split
 from gtgbm.data import EncodedFrame
 from gtgbm.estimators import save_model, stored_model
 from gtgbm.files import check_writable
@@ -56,12 +57,15 @@ def run_fit(options: FitOptions, console: Console) -> None:
     if "target" not in loaded.columns:
         raise UserError("--target is missing: name the column to predict")
     model = options.model.make(loaded)
+    n_rows = loaded.n_rows
     train, valid = _parts(loaded, options, console)
     begin = monotonic()
     callbacks = [] if options.time_limit is None else [_stop_after(options.time_limit)]
     fit_model(model, train, valid, callbacks)
     seconds = monotonic() - begin
     about = {"table": str(source.table), **source.roles.named()}
+    if options.valid is not None:
+        about |= Split(options.valid, _seed(options), n_rows).about()
     if loaded.libsvm is not None:
         about["first_column"] = str(loaded.libsvm.first)
     save_model(model, options.out, about=about)
@@ -123,7 +127,12 @@ def _parts(loaded: Loaded, options: FitOptions, console: Console) -> tuple[Loade
         return loaded, load(Path(options.valid), roles, console, schema=schema, libsvm=loaded.libsvm)
     if not 0 < fraction < 1:
         raise UserError(f"--valid {options.valid} is no fraction between 0 and 1, and no file")
-    return loaded.split(fraction, seed=int(parameters.get("random_state") or 0))
+    return loaded.split(fraction, seed=_seed(options))
+
+
+def _seed(options: FitOptions) -> int:
+    """Return the seed of the rows that ``--valid`` holds out."""
+    return int(options.model.parameters.get("random_state") or 0)
 
 
 def _stop_after(seconds: float) -> Callable[[Progress], bool]:

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from gtgbm.cli.errors import UserError
 from gtgbm.cli.files import Report, TableFile, Wanted, open_table
+from gtgbm.cli.splitting import held_out
 from gtgbm.data import (
     EncodedFrame,
     FrameSchema,
@@ -89,13 +90,7 @@ class Loaded:
 
     def split(self, fraction: float, seed: int) -> tuple[Loaded, Loaded]:
         """Part the rows at random; the table is moved within its memory, and is no longer good for itself."""
-        rng, n = np.random.default_rng(seed), self.n_rows
-        qid = self.columns.get("qid")
-        units, of_row = (np.arange(n), np.arange(n)) if qid is None else np.unique(qid, return_inverse=True)
-        n_taken = round(fraction * units.shape[0])
-        if not 0 < n_taken < units.shape[0]:
-            raise UserError(f"--valid {fraction} of {units.shape[0]} rows or queries leaves none on one side")
-        is_taken = np.isin(of_row, rng.choice(units.shape[0], n_taken, replace=False))
+        is_taken = held_out(self.n_rows, self.columns.get("qid"), fraction, seed)
         taken, kept = np.flatnonzero(is_taken), np.flatnonzero(~is_taken)
         parts = [{role: values[rows] for role, values in self.columns.items()} for rows in (kept, taken)]
         if not isinstance(self.X, EncodedFrame):

@@ -93,12 +93,15 @@ def print_selection(model: StoredModel, console: Console) -> None:
         shown = followed[-1:] or ["training_loss"]
         for heading in ("", "feature", "tree", "gain", "price", f"{shown[0].replace('_', ' ')} after"):
             table.add_column(heading, justify="left" if heading == "feature" else "right")
+        # The value is of the model after the whole tree: it stands at the last feature of the tree.
+        last = {one["tree"]: one["order"] for one in part["selected"]}
         for one in part["selected"]:
             category = (
                 f" = {'missing' if one['category'] is None else one['category']}" if "category" in one else ""
             )
-            numbers = (f"{one[key]:.4f}" for key in ("gain", "price", *shown))
-            table.add_row(str(one["order"]), Text(one["name"] + category), str(one["tree"]), *numbers)
+            after = f"{one[shown[0]]:.4f}" if last[one["tree"]] == one["order"] else ""
+            numbers = (f"{one[key]:.4f}" for key in ("gain", "price"))
+            table.add_row(str(one["order"]), Text(one["name"] + category), str(one["tree"]), *numbers, after)
         console.print(table)
     if not found.get("selected", True):
         console.print("No feature was selected: every feature gains less than it costs. Lower --penalty.")

@@ -1,22 +1,35 @@
 """What a fitted model says about its features.
 
-Staged predictions, loss on held-out rows, the curve over selected features, correlations of columns.
+Staged predictions, metrics on held-out rows with intervals, the curve over selected features, partial
+dependence, associations of columns.
 """
 
+from gtgbm.explain.associations import associations
 from gtgbm.explain.correlations import absolute_correlations
+from gtgbm.explain.dependence import Dependence, partial_dependence
 from gtgbm.explain.held_out import HeldOut, kind_of
+from gtgbm.explain.intervals import Interval, bootstrap_interval
 from gtgbm.explain.parts import is_multitask
+from gtgbm.explain.sampling import drawn_rows
 from gtgbm.explain.selection_curve import Purchase, SelectionPath, path_of, purchases, selection_path
 from gtgbm.explain.staged import n_rounds_of, shuffled_predictions, staged_predictions
+from gtgbm.explain.training_rows import is_training_table
 
 __all__ = [
+    "Dependence",
     "HeldOut",
+    "Interval",
     "Purchase",
     "SelectionPath",
     "absolute_correlations",
+    "associations",
+    "bootstrap_interval",
+    "drawn_rows",
     "is_multitask",
+    "is_training_table",
     "kind_of",
     "n_rounds_of",
+    "partial_dependence",
     "path_of",
     "purchases",
     "selection_path",

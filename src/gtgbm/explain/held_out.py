@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from gtgbm.estimators import checked_qid, numbers, task_rows
 from gtgbm.exact import F64
 from gtgbm.explain.parts import is_multitask
+from gtgbm.explain.ties import expected_mrr
 from gtgbm.metrics import Metric, TargetKind, metric_of
 
 _USUAL: dict[TargetKind, str] = {
@@ -66,21 +68,52 @@ class HeldOut:
                 f"metric={name!r} is not for targets of this kind ({self.kind}): leave it out for "
                 f"{_USUAL[self.kind]!r}, or see gtgbm.metrics"
             )
+        base, _, places = metric.name.partition("@")
+        if base == "mrr":
+            # Tied scores, such as those of a constant, are worth what a random order is.
+            return replace(metric, compute=partial(expected_mrr, k=int(places) if places else None))
         return metric
 
-    def measured(self, metric: Metric, prediction: F64) -> float:
-        """Metric of predictions; of several tasks the mean, each weighing as much as it has rows."""
-        if not self.rows_of_task:
-            return metric(self.y, prediction, None, self.qid)
-        by_task = self.measured_by_task(metric, prediction)
-        # A task of one class has no area under a curve.
-        known = {name: value for name, value in by_task.items() if value == value}
-        sizes = [self.rows_of_task[name][0].shape[0] for name in known]
-        return float(np.average(list(known.values()), weights=sizes)) if known else float("nan")
+    @property
+    def is_mean_of_tasks(self) -> bool:
+        """Whether a metric is the mean over tasks: where each task has a column of targets, as ``score``."""
+        return self.y.ndim == 2
 
-    def measured_by_task(self, metric: Metric, prediction: F64) -> dict[Any, float]:
-        """Metric of the predictions of each task."""
-        return {name: metric(self.y[place], prediction[place]) for name, place in self.rows_of_task.items()}
+    def measured(self, metric: Metric, prediction: F64, weight: F64 | None = None) -> float:
+        """Metric of predictions, of several tasks as ``score`` has it.
+
+        Where rows name their task, it is the metric of all rows together; where each task has a column of
+        targets, the mean over tasks, each weighing the same.
+
+        Parameters
+        ----------
+        weight : ndarray of float64, shape (n,), optional
+        """
+        if not self.is_mean_of_tasks:
+            return metric(self.y, prediction, weight, self.qid)
+        # A task of one class has no area under a curve.
+        by_task = self.measured_by_task(metric, prediction, weight).values()
+        known = [value for value in by_task if value == value]
+        return float(np.mean(known)) if known else float("nan")
+
+    def measured_by_task(
+        self, metric: Metric, prediction: F64, weight: F64 | None = None
+    ) -> dict[Any, float]:
+        """Metric of the predictions of each task; NaN for tasks whose rows weigh nothing."""
+        found = {}
+        for name, place in self.rows_of_task.items():
+            of_rows = None if weight is None else weight[place[0]]
+            is_empty = not place[0].shape[0] or (of_rows is not None and not of_rows.any())
+            found[name] = float("nan") if is_empty else metric(self.y[place], prediction[place], of_rows)
+        return found
+
+    def measured_by_query(self, metric: Metric, prediction: F64) -> F64:
+        """Metric of the predictions of each query; NaN where it is not defined."""
+        qid = np.asarray(self.qid)
+        order = np.argsort(qid, kind="stable")
+        _, begins = np.unique(qid[order], return_index=True)
+        queries = np.split(order, begins[1:])
+        return np.array([metric(self.y[rows], prediction[rows], None, qid[rows]) for rows in queries])
 
 
 def kind_of(estimator: Any) -> TargetKind:

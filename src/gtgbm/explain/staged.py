@@ -85,7 +85,7 @@ def shuffled_predictions(
     rng = np.random.default_rng(seed)
     orders = [rng.permutation(part.table.shape[0]) for part in parts.parts]
     # Only the columns that trees read are copied, and put back after each turn.
-    tables = [_read_columns(part) for part in parts.parts]
+    tables = [read_columns(part) for part in parts.parts]
     forests = [part.forest.over(part.forest.columns) for part in parts.parts]
     plain = [f.scores(t, p.pool) for f, t, p in zip(forests, tables, parts.parts, strict=True)]
     for column in columns:
@@ -100,7 +100,7 @@ def shuffled_predictions(
         yield parts.prediction(scores)
 
 
-def _read_columns(part: Part) -> Any:
+def read_columns(part: Part) -> Any:
     """Copy the columns that a forest reads, as a dense table."""
     found = part.table[:, part.places]
     return as_table(found.toarray() if issparse(found) else np.array(found))

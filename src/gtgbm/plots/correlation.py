@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.explain import absolute_correlations
+from gtgbm.explain import associations
 from gtgbm.plots.names import feature_names, shown
 from gtgbm.plots.style import axes_of, heat_map
 from gtgbm.plots.table import as_numbers, columns_of, table_of
@@ -38,13 +38,16 @@ class CorrelationDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, *, top: int = 40, names: Sequence[Any] | None = None, ax: Any = None
     ) -> CorrelationDisplay:
-        """Draw the absolute Pearson correlations of the selected columns, in the order they were bought.
+        """Draw the associations of the selected columns, in the order they were selected.
+
+        Of two columns of numbers, the absolute Pearson correlation; of a category and a number, the
+        correlation ratio; of two categories, Cramér's V.
 
         Parameters
         ----------
         estimator : fitted estimator
         X : array-like, dataframe or sparse matrix, shape (n, d)
-            The columns the model was fitted on; categories have no correlations and stay blank.
+            The columns the model was fitted on.
         top : int
             Only the first so many selected columns are drawn.
         names : sequence of str, shape (d,), optional
@@ -53,8 +56,9 @@ class CorrelationDisplay:
         check_is_fitted(estimator, "trees_")
         X = table_of(estimator, X)
         all_names, columns = feature_names(estimator, names), estimator.selected_features_[:top]
-        values = columns_of(as_numbers(X), columns)
-        return cls(absolute_correlations(values, values), [all_names[j] for j in columns]).plot(ax)
+        numbers, is_category = as_numbers(estimator, X)
+        values, kinds = columns_of(numbers, columns), is_category[columns]
+        return cls(associations(values, values, kinds, kinds), [all_names[j] for j in columns]).plot(ax)
 
     def plot(self, ax: Any = None) -> CorrelationDisplay:
         """Draw into `ax`, or a new figure; returns the display."""

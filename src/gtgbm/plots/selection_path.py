@@ -34,6 +34,7 @@ class SelectionPathDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     line_ : matplotlib Line2D
+        Over features, it breaks where several were selected in one round; a dotted line bridges the gap.
     """
 
     def __init__(self, path: SelectionPath, names: Sequence[str], bought: Sequence[int]) -> None:
@@ -107,10 +108,13 @@ class SelectionPathDisplay:
 
     def _over_features(self, values: Any) -> None:
         ax, path, n = self.ax_, self.path, len(self.names)
-        # Features bought in one round come together: nothing is known of the model between them.
+        # Features selected in one round come together: nothing is known of the model between them.
         stages = [0, *dict.fromkeys(path.after(round_) for round_ in self.bought)]
-        x, y = path.n_features[stages], values[stages]
-        (self.line_,) = ax.plot(x, y, marker="o", markersize=4, color=COLOURS[0], label="when bought")
+        x, y = np.arange(n + 1), np.full(n + 1, np.nan)
+        y[path.n_features[stages]] = values[stages]
+        known = np.flatnonzero(~np.isnan(y))
+        ax.plot(known, y[known], color=QUIET, linestyle=":", linewidth=1, zorder=1)
+        (self.line_,) = ax.plot(x, y, marker="o", markersize=4, color=COLOURS[0], label="when selected")
         ax.axhline(values[-1], color=COLOURS[1], linestyle="--", label=f"finished, {path.rounds[-1]} rounds")
         ax.legend(frameon=False)
         if 0 < n <= _MOST_NAMES:

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from gtgbm.data import as_frame, encode_frame, lacking
-from gtgbm.exact import F64
+from gtgbm.exact import F64, Bool
+from gtgbm.parameters import PARAMETERS, Context
 
 
 def columns_of(X: Any, columns: Any) -> F64:
@@ -38,29 +39,22 @@ def table_of(estimator: Any, X: Any) -> Any:
     return X
 
 
-def as_numbers(X: Any, target: F64 | None = None) -> Any:
-    """Return a dataframe as numbers, shape (n, d); other tables as they are.
+def as_numbers(estimator: Any, X: Any) -> tuple[Any, Bool]:
+    """Return a table as numbers, and which of its columns hold categories.
 
-    Parameters
-    ----------
-    target : ndarray of float64, shape (n,), optional
-        A category becomes the mean target of its rows; without a target it has no number, and becomes NaN.
+    Returns
+    -------
+    numbers : ndarray or sparse matrix, shape (n, d)
+        Categories are codes, which have no order.
+    is_category : ndarray of bool, shape (d,)
     """
-    found = as_frame(X)
-    if found is None:
-        return X
-    table, schema = encode_frame(*found)
-    if schema.categorical:
-        table = table.copy()
-    for k in schema.categorical:
-        table[:, k] = np.nan if target is None else _means(table[:, k], target)
-    return table
-
-
-def _means(codes: Any, target: F64) -> F64:
-    is_known = ~np.isnan(codes)
-    number = codes[is_known].astype(np.int64)
-    means = np.bincount(number, weights=target[is_known]) / np.maximum(np.bincount(number), 1)
-    found = np.full(codes.shape[0], np.nan)
-    found[is_known] = means[number]
-    return found
+    names, found = getattr(estimator, "feature_names_in_", None), as_frame(X)
+    context = Context(n_features=estimator.n_features_in_, feature_names=names)
+    named = PARAMETERS["categorical_features"].check(estimator.categorical_features, context)
+    categorical = list(named)
+    if found is not None:
+        X, schema = encode_frame(*found)
+        categorical += schema.categorical
+    is_category = np.zeros(estimator.n_features_in_, dtype=np.bool_)
+    is_category[categorical] = True
+    return X, is_category

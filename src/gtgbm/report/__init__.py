@@ -3,6 +3,7 @@
 It needs jinja2 and matplotlib (``pip install "gtgbm[report]"``), imported when a report is written.
 """
 
+from gtgbm.report.source import RowSource
 from gtgbm.report.writing import write_report
 
-__all__ = ["write_report"]
+__all__ = ["RowSource", "write_report"]

@@ -58,8 +58,9 @@ def what_each_adds(model: Any, sample: Sample, seed: int) -> dict[int, float]:
 def feature_table(
     model: Any, bought: Sequence[Purchase], names: Sequence[str], path: SelectionPath, adds: dict[int, float]
 ) -> list[Feature]:
-    """One line per purchase, in order."""
+    """One line per purchase, in order; of those of one round, the last has the metric after that round."""
     values: F64 = np.full(path.rounds.shape[0], np.nan) if path.values is None else path.values
+    last = {one.n_rounds: order for order, one in enumerate(bought, 1)}
     return [
         Feature(
             order,
@@ -69,7 +70,7 @@ def feature_table(
             one.entry.gain,
             one.entry.price,
             float(model.feature_importances_[one.entry.feature]),
-            float(values[path.after(one.n_rounds)]),
+            float(values[path.after(one.n_rounds)]) if last[one.n_rounds] == order else float("nan"),
             adds.get(one.entry.feature, float("nan")),
         )
         for order, one in enumerate(bought, 1)
@@ -96,15 +97,16 @@ def path_pictures(
     return [
         picture(
             lambda ax: display.plot(ax, over="features"),
-            f"{metric} against features bought",
-            "Each point is the model right after the round that bought the feature. The dashed line is the "
-            "finished model: later rounds go on learning from features already bought.",
+            f"{metric} against selected features",
+            "Each point is the model right after the round that selected the feature; a dotted line bridges "
+            "features selected in one round. Dashed: the finished model, which went on learning from the "
+            "same features.",
             size=(width, 4.2),
         ),
         picture(
             lambda ax: display.plot(ax, over="trees"),
             f"{metric} over rounds",
-            "On the rows of this report. Grey: features bought by then.",
+            "On the rows of this report. Grey: features selected by then.",
         ),
         picture(
             lambda ax: display.plot(ax, over="trees", of="loss"),

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from gtgbm.exact import F64, I64, Bool
-from gtgbm.explain import absolute_correlations
+from gtgbm.explain import associations
 from gtgbm.plots import CorrelationDisplay, columns_of
 from gtgbm.report.sample import Sample
 from gtgbm.report.svg import Picture, picture
@@ -29,7 +29,7 @@ _MOST_DRAWN = 40
 
 @dataclass(frozen=True)
 class Likeness:
-    """Correlations of all columns, and what else one pass over them shows.
+    """Associations of all columns, and what else one pass over them shows.
 
     Attributes
     ----------
@@ -37,13 +37,13 @@ class Likeness:
         Rows they are from.
     selected : ndarray of int64, shape (k,)
     among : ndarray of float64, shape (k, k)
-        Absolute correlations of selected columns; NaN for constant ones.
+        Associations of selected columns; NaN for constant ones.
     closest : ndarray of int64, shape (d,)
         The selected column most like each column, as a position in `selected`; -1: none.
     closeness : ndarray of float64, shape (d,)
         How much: 0 where nothing is known.
     with_target, with_residual : ndarray of float64, shape (d,)
-        Correlations with the target and with what the model leaves of it; NaN for rankings.
+        Associations with the target and with the residual; the residual's are NaN for rankings.
     is_constant : ndarray of bool, shape (d,)
         One value at most, missing values aside.
     n_missing : ndarray of int64, shape (d,)
@@ -68,11 +68,14 @@ def likeness(model: Any, sample: Sample, seed: int) -> Likeness:
     chosen = columns_of(sample.numbers, selected)[rows]
     targets, residuals = (one[rows] for one in _targets(sample))
     others = np.hstack([chosen, targets, residuals])
+    is_category = sample.is_category
+    kinds = np.zeros(others.shape[1], dtype=np.bool_)
+    kinds[: chosen.shape[1]] = is_category[selected]
     ends = [chosen.shape[1], chosen.shape[1] + targets.shape[1]]
     found = Likeness(
         n_rows,
         selected,
-        absolute_correlations(chosen, chosen),
+        associations(chosen, chosen, is_category[selected], is_category[selected]),
         np.full(n_columns, -1, dtype=np.int64),
         np.zeros(n_columns),
         np.zeros(n_columns),
@@ -88,7 +91,7 @@ def likeness(model: Any, sample: Sample, seed: int) -> Likeness:
         high = np.where(np.isnan(values), -np.inf, values).max(axis=0)
         found.is_constant[block] = low >= high
         alike, with_target, with_residual = np.split(
-            np.nan_to_num(absolute_correlations(values[rows], others)), ends, axis=1
+            np.nan_to_num(associations(values[rows], others, is_category[block], kinds)), ends, axis=1
         )
         found.with_target[block] = with_target.max(axis=1)
         found.with_residual[block] = with_residual.max(axis=1)
@@ -182,8 +185,8 @@ def correlation_picture(found: Likeness, names: Sequence[str]) -> Picture:
     side = 2.4 + 0.24 * max(drawn.shape[0], 4)
     return picture(
         display.plot,
-        "Correlations among selected columns",
-        "Absolute Pearson correlations, in the order bought. Full cells off the diagonal are columns that "
-        "say much the same.",
+        "Associations among selected columns",
+        "In the order of selection. Dark cells off the diagonal are columns that carry much the same "
+        "information.",
         size=(side + 0.8, side),
     )

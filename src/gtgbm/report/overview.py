@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import platform
 import re
 from collections.abc import Sequence
@@ -50,11 +51,14 @@ def breakable(name: Any) -> Any:
 def data_lines(sample: Sample, found: Likeness, classes: Sequence[Any]) -> list[Line]:
     """Describe the rows, columns and targets of a report."""
     n_columns = sample.X.shape[1]
-    drawn = f"{sample.n_rows:,}"
+    source, drawn = sample.source, f"{sample.n_rows:,}"
     if sample.n_rows < sample.n_given:
         drawn += f", drawn at random from {sample.n_given:,}"
-    lines = [
+    lines = [("Table", source.name)] if source.name else []
+    lines += [
         ("Rows in this report", drawn),
+        ("Used for training", {"held-out": "no", "training": "yes"}.get(source.use, "not known")),
+        *([("How they were chosen", source.note)] if source.note else []),
         ("Columns", f"{n_columns:,}"),
         ("Columns with one value only", f"{np.count_nonzero(found.is_constant):,}"),
         ("Columns with missing values", f"{np.count_nonzero(found.n_missing):,}"),
@@ -89,13 +93,19 @@ def _group_lines(sample: Sample) -> list[Line]:
     return lines
 
 
-def setting_lines(model: Any) -> list[Line]:
-    """Parameters of a model, as they were given."""
-    return [(name, repr(value)) for name, value in model.get_params(deep=False).items()]
+def setting_lines(model: Any) -> tuple[list[Line], list[Line]]:
+    """Parameters that differ from their defaults, and those that do not."""
+    known = inspect.signature(type(model)).parameters
+    given: list[Line] = []
+    usual: list[Line] = []
+    for name, value in model.get_params(deep=False).items():
+        is_usual = name in known and repr(known[name].default) == repr(value)
+        (usual if is_usual else given).append((name, repr(value)))
+    return given, usual
 
 
 def training_lines(model: Any) -> list[Line]:
-    """Describe the fit: rounds, search, seconds."""
+    """Describe the fit: rounds and search."""
     search = model.search_
     searches = list(search.values()) if isinstance(search, dict) else [search]
     lines = [("Model", type(model).__name__), ("Rounds of boosting", f"{n_rounds_of(model):,}")]
@@ -104,9 +114,14 @@ def training_lines(model: Any) -> list[Line]:
         for name in dict.fromkeys(searches)
         if name is not None
     ]
+    return lines
+
+
+def timing_lines(model: Any) -> list[Line]:
+    """Seconds of each stage of the fit, the longest first."""
     seconds = getattr(model, "timings_", {})
     order = sorted(seconds, key=lambda stage: -seconds[stage])
-    return lines + [(f"Seconds: {stage}", f"{seconds[stage]:.3f}") for stage in order]
+    return [(stage, f"{seconds[stage]:.3f} s") for stage in order]
 
 
 def version_lines() -> list[Line]:

@@ -2,58 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import confusion_matrix, roc_curve
+from sklearn.metrics import confusion_matrix
 
 from gtgbm.exact import F64, I64
-from gtgbm.metrics import METRICS, TargetKind, metric_of
+from gtgbm.metrics import metric_of
 from gtgbm.plots import COLOURS, QUIET, heat_map, plain_axes, shades, shown
+from gtgbm.report.binary import binary_pictures, confusion_picture, draw_rocs
 from gtgbm.report.sample import Sample
 from gtgbm.report.svg import Picture, picture
 
-_METRICS: dict[TargetKind, tuple[str, ...]] = {
-    "binary": ("auc", "average_precision", "log_loss", "accuracy"),
-    "multiclass": ("accuracy", "log_loss"),
-    "numbers": ("rmse", "mae", "r2"),
-    "relevance": ("ndcg", "ndcg@1", "ndcg@5", "ndcg@10", "mrr"),
-}
 _MOST_CLASSES = len(COLOURS)
 _PLACES = (1, 2, 3, 5, 10, 20, 50)
 
 
-@dataclass(frozen=True)
-class Value:
-    """A metric of the model, and of a model that knows nothing of the columns."""
-
-    name: str
-    value: float
-    without: float
-
-
-def metric_table(sample: Sample) -> list[Value]:
-    """Measure the usual metrics, and beside them those of the best constant prediction."""
-    names = dict.fromkeys([sample.metric.name, *_METRICS[sample.rows.kind]])
-    constant = _constant(sample)
-    return [
-        Value(name, sample.rows.measured(metric, sample.prediction), sample.rows.measured(metric, constant))
-        for name, metric in ((name, metric_of(name)) for name in names)
-    ]
-
-
-def _constant(sample: Sample) -> F64:
-    """Predict the mean of these rows for each of them, of each task for its own."""
-    y, prediction = sample.rows.y, sample.prediction
-    if sample.rows.kind == "multiclass":
-        shares = np.bincount(y.astype(np.int64), minlength=prediction.shape[1]) / y.shape[0]
-        return np.tile(shares, (y.shape[0], 1))
-    constant = np.full(y.shape, np.mean(y[~np.isnan(y)]))
-    for place in sample.rows.rows_of_task.values():
-        constant[place] = np.mean(y[place])
-    return constant
+def confusion(sample: Sample, classes: Sequence[Any]) -> Picture | None:
+    """Confusion matrix of two classes; None for other targets."""
+    if sample.rows.kind != "binary":
+        return None
+    known = ~np.isnan(sample.rows.y)
+    return confusion_picture(sample.rows.y[known], sample.prediction[known], classes)
 
 
 def quality_pictures(sample: Sample, classes: Sequence[Any]) -> list[Picture]:
@@ -63,51 +34,10 @@ def quality_pictures(sample: Sample, classes: Sequence[Any]) -> list[Picture]:
         return _of_classes(y.astype(np.int64), prediction, classes)
     known = ~np.isnan(y)
     if sample.rows.kind == "binary":
-        return _of_two_classes(y[known], prediction[known])
+        return binary_pictures(y[known], prediction[known])
     if sample.rows.kind == "relevance":
         return _of_rankings(sample)
     return _of_numbers(y[known], prediction[known])
-
-
-def _of_two_classes(y: F64, p: F64) -> list[Picture]:
-    def draw_roc(ax: Any) -> None:
-        _draw_rocs(ax, [(f"AUC {METRICS['auc'](y, p):.3f}", y, p)])
-
-    found = [
-        picture(
-            lambda ax: _draw_calibration(ax, y, np.clip(p, 0.0, 1.0)),
-            "Calibration",
-            "Rows in ten groups of rising predicted probability: the share that truly is of the second "
-            "class. On the dashed line probabilities mean what they say.",
-        )
-    ]
-    if np.unique(y).shape[0] == 2:
-        found.insert(0, picture(draw_roc, "ROC curve", "True against false positives, for every threshold."))
-    return found
-
-
-def _draw_rocs(ax: Any, curves: Sequence[tuple[str, F64, F64]]) -> None:
-    for colour, (label, y, p) in zip(COLOURS, curves, strict=False):
-        false, true, _ = roc_curve(y, p)
-        # Some hundred points are a smooth line.
-        kept = np.unique(np.linspace(0, false.shape[0] - 1, 300).astype(np.int64))
-        ax.plot(false[kept], true[kept], color=colour, label=label, linewidth=1.5)
-    ax.plot([0, 1], [0, 1], color=QUIET, linestyle="--", linewidth=1)
-    ax.set_xlabel("share of negatives above the threshold")
-    ax.set_ylabel("share of positives above")
-    ax.legend(frameon=False, loc="lower right")
-    plain_axes(ax)
-
-
-def _draw_calibration(ax: Any, y: F64, p: F64) -> None:
-    groups = [rows for rows in np.array_split(np.argsort(p, kind="stable"), 10) if rows.shape[0]]
-    ax.plot([0, 1], [0, 1], color=QUIET, linestyle="--", linewidth=1)
-    ax.plot(
-        [p[rows].mean() for rows in groups], [y[rows].mean() for rows in groups], marker="o", color=COLOURS[0]
-    )
-    ax.set_xlabel("predicted probability")
-    ax.set_ylabel("true share")
-    plain_axes(ax)
 
 
 def _of_classes(y: I64, p: F64, classes: Sequence[Any]) -> list[Picture]:
@@ -116,8 +46,8 @@ def _of_classes(y: I64, p: F64, classes: Sequence[Any]) -> list[Picture]:
     labels = dict(zip(drawn, shown([classes[k] for k in drawn], 16), strict=True))
     most = f" Of {len(classes)} classes the {len(drawn)} most frequent." if len(drawn) < len(classes) else ""
 
-    def draw_rocs(ax: Any) -> None:
-        _draw_rocs(ax, [(labels[k], (y == k).astype(np.float64), p[:, k]) for k in drawn])
+    def draw_curves(ax: Any) -> None:
+        draw_rocs(ax, [(labels[k], (y == k).astype(np.float64), p[:, k]) for k in drawn])
 
     def draw_confusion(ax: Any) -> None:
         counts = confusion_matrix(y, np.argmax(p, axis=1), labels=drawn).astype(np.float64)
@@ -132,10 +62,10 @@ def _of_classes(y: I64, p: F64, classes: Sequence[Any]) -> list[Picture]:
         return []
     side = 2.0 + 0.35 * max(len(drawn), 4)
     return [
-        picture(draw_rocs, "ROC curves", f"Each class against the others.{most}"),
+        picture(draw_curves, "ROC curves", f"Each class against the others.{most}"),
         picture(
             draw_confusion,
-            "What classes are taken for",
+            "Confusion matrix",
             f"Shares of the rows of each true class.{most}",
             size=(side + 0.6, side),
         ),
@@ -198,6 +128,8 @@ def _draw_residuals_by(ax: Any, prediction: F64, residual: F64) -> None:
 def _of_rankings(sample: Sample) -> list[Picture]:
     y, qid = sample.rows.y, sample.rows.qid
     tied: F64 = np.zeros(y.shape[0])
+    of_queries = sample.rows.measured_by_query(metric_of("ndcg@10"), sample.prediction)
+    of_queries = of_queries[~np.isnan(of_queries)]
 
     def by_places(prediction: F64) -> list[float]:
         return [metric_of(f"ndcg@{k}")(y, prediction, None, qid) for k in _PLACES]
@@ -214,7 +146,7 @@ def _of_rankings(sample: Sample) -> list[Picture]:
         plain_axes(ax)
 
     def draw_queries(ax: Any) -> None:
-        ax.hist(_ndcg_of_queries(sample), bins=np.linspace(0, 1, 21), color=COLOURS[0], linewidth=0)
+        ax.hist(of_queries, bins=np.linspace(0, 1, 21), color=COLOURS[0], linewidth=0)
         ax.set_xlabel("NDCG of a query, ten places")
         ax.set_ylabel("queries")
         plain_axes(ax)
@@ -225,12 +157,3 @@ def _of_rankings(sample: Sample) -> list[Picture]:
             draw_queries, "NDCG of queries", "How the queries differ: those to the left are served badly."
         ),
     ]
-
-
-def _ndcg_of_queries(sample: Sample) -> list[float]:
-    y, qid = sample.rows.y, np.asarray(sample.rows.qid)
-    ndcg: Callable[..., float] = metric_of("ndcg@10")
-    order = np.argsort(qid, kind="stable")
-    _, begins = np.unique(qid[order], return_index=True)
-    queries = [rows for rows in np.split(order, begins[1:]) if (y[rows] > 0).any()]
-    return [ndcg(y[rows], sample.prediction[rows], None, qid[rows]) for rows in queries]

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from gtgbm.estimators import checked_qid
-from gtgbm.exact import F64, I64
-from gtgbm.explain import HeldOut, kind_of, n_rounds_of, staged_predictions
+from gtgbm.exact import F64, I64, Bool
+from gtgbm.explain import (
+    HeldOut,
+    drawn_rows,
+    is_training_table,
+    kind_of,
+    n_rounds_of,
+    staged_predictions,
+)
 from gtgbm.metrics import Metric
 from gtgbm.plots import as_numbers, table_of
+from gtgbm.report.source import RowSource
 
 
 @dataclass(frozen=True)
@@ -31,10 +39,14 @@ class Sample:
     prediction : ndarray of float64
         Of the finished model, as ``staged_predictions``.
     metric : Metric
+    source : RowSource
+        Where the rows come from.
     n_given : int
         Rows that the sample was drawn from.
     numbers : ndarray or sparse matrix, shape (n, d)
-        The same table; a category is the mean target of its rows.
+        The same table; categories are codes.
+    is_category : ndarray of bool, shape (d,)
+        Columns that hold categories.
     """
 
     X: Any
@@ -44,8 +56,10 @@ class Sample:
     rows: HeldOut
     prediction: F64
     metric: Metric
+    source: RowSource
     n_given: int
     numbers: Any
+    is_category: Bool
 
     @property
     def n_rows(self) -> int:
@@ -64,7 +78,16 @@ class Sample:
 
 
 def draw_sample(
-    model: Any, X: Any, y: Any, *, metric: str | None, qid: Any, task: Any, max_rows: int, seed: int
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    metric: str | None,
+    qid: Any,
+    task: Any,
+    max_rows: int,
+    seed: int,
+    source: RowSource | None = None,
 ) -> Sample:
     """Take all rows, or `max_rows` of them at random; of rankings, whole queries."""
     X = table_of(model, X)
@@ -73,15 +96,33 @@ def draw_sample(
     n_given = X.shape[0]
     if n_given == 0:
         raise ValueError("X has no rows: a report needs some to look at")
+    source = RowSource() if source is None else source
     if n_given > max_rows:
         ids = checked_qid(qid, n_given) if kind_of(model) == "relevance" else np.arange(n_given)
-        kept = _drawn(ids, max_rows, np.random.default_rng(seed))
+        kept = drawn_rows(ids, max_rows, np.random.default_rng(seed))
         X, y, qid, task = (None if one is None else _at(one, kept) for one in (X, y, qid, task))
     rows = HeldOut.of(model, y, qid=qid, task=task)
     (prediction,) = staged_predictions(model, X, [n_rounds_of(model)], task=task)
     X = X.tocsc() if issparse(X) else X
-    target = rows.y if rows.y.ndim == 1 else np.nanmean(rows.y, axis=1)
-    return Sample(X, y, qid, task, rows, prediction, rows.metric(metric), n_given, as_numbers(X, target))
+    n_given = n_given if source.n_rows is None else max(source.n_rows, X.shape[0])
+    found = rows.metric(metric)
+    return Sample(X, y, qid, task, rows, prediction, found, source, n_given, *as_numbers(model, X))
+
+
+def checked_use(model: Any, sample: Sample, X: Any, y: Any, qid: Any, task: Any) -> Sample:
+    """Say that rows were trained on where nothing is said about them and their loss gives them away.
+
+    Parameters
+    ----------
+    X, y, qid, task
+        All rows that the sample was drawn from.
+    """
+    if sample.source.use != "unknown":
+        return sample
+    rows = HeldOut.of(model, y, qid=qid, task=task)
+    if not is_training_table(model, table_of(model, X), rows, task):
+        return sample
+    return replace(sample, source=replace(sample.source, use="training"))
 
 
 def part_of(model: Any, sample: Sample, max_rows: int, seed: int) -> Sample:
@@ -97,17 +138,8 @@ def part_of(model: Any, sample: Sample, max_rows: int, seed: int) -> Sample:
         task=sample.task,
         max_rows=max_rows,
         seed=seed,
+        source=sample.source,
     )
-
-
-def _drawn(ids: Any, max_rows: int, rng: np.random.Generator) -> I64:
-    """Rows of some ids, drawn at random until there are `max_rows` of them; at least one id."""
-    _, number, size = np.unique(ids, return_inverse=True, return_counts=True)
-    order = rng.permutation(size.shape[0])
-    n_ids = max(1, int(np.searchsorted(np.cumsum(size[order]), max_rows, side="right")))
-    is_drawn = np.zeros(size.shape[0], dtype=np.bool_)
-    is_drawn[order[:n_ids]] = True
-    return np.flatnonzero(is_drawn[number])
 
 
 def _at(values: Any, rows: I64) -> Any:

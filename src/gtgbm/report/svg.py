@@ -40,9 +40,14 @@ class Picture:
 
 
 def picture(
-    draw: Callable[[Any], Any], title: str, caption: str = "", *, size: tuple[float, float] = (4.6, 3.2)
+    draw: Callable[[Any], Any],
+    title: str,
+    caption: str = "",
+    *,
+    size: tuple[float, float] = (4.6, 3.2),
+    grid: tuple[int, int] = (1, 1),
 ) -> Picture:
-    """Let ``draw(ax)`` draw into axes of `size` inches."""
+    """Let ``draw(ax)`` draw into axes of `size` inches; into an array of axes if the `grid` has several."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -59,7 +64,7 @@ def picture(
         # The browser has its own fonts, and does not mind letters that matplotlib's lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure = Figure(figsize=size, layout="constrained")
-        draw(figure.subplots())
+        draw(figure.subplots(*grid))
         figure.savefig(out, format="svg")
     return Picture(_inline(out.getvalue(), title, size), title, caption, size[0] > 6.0)
 

@@ -13,12 +13,16 @@ from sklearn.utils.validation import check_is_fitted
 from gtgbm.explain import is_multitask, path_of, purchases
 from gtgbm.files import write_aside
 from gtgbm.plots import COLOURS, feature_names
-from gtgbm.report import features, likeness, overview, quality, smaller, tasks
-from gtgbm.report.sample import Sample, draw_sample
+from gtgbm.report import dependence, features, likeness, overview, quality, smaller, tasks, verdict
+from gtgbm.report.metric_names import metric_label
+from gtgbm.report.sample import Sample, checked_use, draw_sample
+from gtgbm.report.source import RowSource
 from gtgbm.report.svg import DARK_COLOURS
 
 _SEED = 0
 """Of the rows that are drawn and the shuffles: the same model and rows give the same report."""
+_ROWS_SHOWN = 20
+"""Rows of a table that are shown before the reader asks for all."""
 
 
 def write_report(
@@ -35,6 +39,7 @@ def write_report(
     train: Mapping[str, Any] | None = None,
     threshold: float = 0.9,
     max_rows: int = 10_000,
+    source: RowSource | None = None,
 ) -> Path:
     """Write a report of a fitted model: one HTML file that needs nothing else.
 
@@ -61,6 +66,10 @@ def write_report(
         Columns with at least this absolute correlation count as interchangeable.
     max_rows : int
         Of more rows so many are drawn at random.
+    source : RowSource, optional
+        What the table is called, and whether the model was trained on these rows. By default that is not
+        known, unless the rows have exactly the loss that the model recorded in training. The report warns of
+        rows that were trained on.
 
     Returns
     -------
@@ -78,11 +87,14 @@ def write_report(
     if not Path(path).parent.is_dir():
         raise FileNotFoundError(f"path={os.fspath(path)!r}: there is no directory {str(Path(path).parent)!r}")
     all_names = feature_names(model, names)
-    sample = draw_sample(model, X, y, metric=metric, qid=qid, task=task, max_rows=max_rows, seed=_SEED)
+    sample = draw_sample(
+        model, X, y, metric=metric, qid=qid, task=task, max_rows=max_rows, seed=_SEED, source=source
+    )
+    sample = checked_use(model, sample, X, y, qid, task)
     facts = _facts(model, sample, all_names, threshold)
     if train is not None:
         facts["smaller"] = smaller.smaller_models(model, sample, train)
-        facts["smaller_picture"] = smaller.smaller_picture(facts["smaller"], sample.metric.name)
+        facts["smaller_picture"] = smaller.smaller_picture(facts["smaller"], facts["metric"])
     facts["title"] = title or f"{facts['n_selected']:,} of {len(all_names):,} columns selected"
     page = template.render(facts, colours=COLOURS, dark_colours=DARK_COLOURS)
     # Names may hold halves of surrogate pairs, which no file can.
@@ -92,21 +104,27 @@ def write_report(
 
 def _facts(model: Any, sample: Sample, names: Sequence[str], threshold: float) -> dict[str, Any]:
     """All that the page shows, by section."""
-    bought, metric = purchases(model), sample.metric.name
+    bought, metric = purchases(model), metric_label(sample.metric.name)
     path = path_of(model, sample.X, sample.rows, sample.metric, sample.task)
     adds = features.what_each_adds(model, sample, _SEED)
     table = features.feature_table(model, bought, names, path, adds)
     alike = likeness.likeness(model, sample, _SEED)
     classes = list(getattr(model, "classes_", ()))
+    metrics = verdict.metric_table(sample, _SEED)
+    given, usual = overview.setting_lines(model)
     facts: dict[str, Any] = {
         "model": type(model).__name__,
+        "verdict": verdict.verdict(sample, metrics[0], model.selected_features_.shape[0], len(names)),
+        "source": sample.source,
         "metric": metric,
+        "headline": metrics[0],
+        "baseline": verdict.baseline_name(sample),
+        "averaging": verdict.averaging(sample),
         "score": sample.score,
         "n_columns": len(names),
         "n_selected": int(model.selected_features_.shape[0]),
         "n_rows": sample.n_rows,
         "is_sampled": sample.n_rows < sample.n_given,
-        "seconds": getattr(model, "timings_", {}).get("total", float("nan")),
         "data": overview.data_lines(sample, alike, classes),
         "features": table,
         "largest": features.largest_values(table),
@@ -117,10 +135,14 @@ def _facts(model: Any, sample: Sample, names: Sequence[str], threshold: float) -
         "rejected": likeness.best_rejected(alike, names),
         "groups": likeness.groups(alike, names, threshold),
         "threshold": threshold,
-        "metrics": quality.metric_table(sample),
+        "metrics": metrics,
+        "dependence_picture": dependence.dependence_picture(model, sample, names, classes, _SEED),
+        "confusion_picture": quality.confusion(sample, classes),
         "quality_pictures": quality.quality_pictures(sample, classes),
-        "settings": overview.setting_lines(model),
+        "settings": given,
+        "default_settings": usual,
         "training": overview.training_lines(model),
+        "timings": overview.timing_lines(model),
         "versions": overview.version_lines(),
     }
     if is_multitask(model):
@@ -144,4 +166,5 @@ def _template() -> Any:
         lstrip_blocks=True,
     )
     environment.filters |= {"number": overview.number, "breakable": overview.breakable}
+    environment.globals |= {"rows_shown": _ROWS_SHOWN}
     return environment.get_template("page.html.j2")
