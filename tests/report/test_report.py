@@ -29,7 +29,7 @@ from gtgbm.report.likeness import groups, likeness
 from gtgbm.report.sample import draw_sample
 from tests.data.test_frames import mixed_values, target_of
 
-SECTIONS = ["data", "selected", "path", "adds", "correlations", "groups", "quality", "settings"]
+SECTIONS = ["quality", "selected", "adds", "path", "correlations", "data", "settings"]
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(500, 12))
 X[:, 5] = X[:, 0] + 0.01 * RNG.normal(size=500)
@@ -41,7 +41,7 @@ TASK = np.array(["a", "b"])[np.arange(500) % 2]
 class Page(HTMLParser):
     """What stands on a page: text by section, cells of tables, every tag with its attributes."""
 
-    VOID = ("meta", "link", "br", "wbr", "path", "use", "image", "rect", "circle", "line", "img")
+    VOID = ("meta", "link", "input", "br", "wbr", "path", "use", "image", "rect", "circle", "line", "img")
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -111,7 +111,7 @@ def test_page_has_all_sections_and_needs_no_network(tmp_path: Path, model: Any) 
 
 def test_table_of_selected_features_is_the_history(tmp_path: Path, model: Any) -> None:
     head, *rows = report_of(tmp_path, model).rows["selected"]
-    assert head == ["Feature", "Order", "Round", "Gain", "Price", "Importance", "auc then", "Adds"]
+    assert head == ["Feature", "Order", "Round", "Gain", "Price", "Importance", "AUC so far", "Adds"]
     assert len(rows) == model.n_selected_features_
     for order, (row, entry) in enumerate(zip(rows, model.selection_history_, strict=True), 1):
         assert row[:3] == [f"x{entry.feature}", str(order), str(entry.tree + 1)]
@@ -124,8 +124,11 @@ def test_table_of_selected_features_is_the_history(tmp_path: Path, model: Any) -
 def test_report_measures_the_given_rows(tmp_path: Path, model: Any) -> None:
     page = report_of(tmp_path, model)
     expected = METRICS["auc"](SIGNAL > 0, model.predict_proba(X)[:, 1])
-    assert ["auc", f"{expected:.4f}", "0.5000"] in page.rows["quality"]
-    assert report_of(tmp_path, model, metric="log_loss").rows["quality"][1][0] == "log_loss"
+    row = next(row for row in page.rows["quality"] if row[0] == "AUC")
+    assert (row[1], row[3]) == (f"{expected:.4f}", "0.5000")
+    low, high = map(float, row[2].split(" to "))
+    assert low - 1e-4 < expected < high + 1e-4
+    assert report_of(tmp_path, model, metric="log_loss").rows["quality"][1][0] == "log loss"
 
 
 def test_interchangeable_columns_are_found(model: Any) -> None:
@@ -230,7 +233,7 @@ def test_every_kind_of_model_has_a_report(tmp_path: Path, model: Any, y: Any, gi
 def test_models_with_few_features_or_odd_columns(tmp_path: Path) -> None:
     nothing = GTGBMClassifier(penalty=0.999, n_estimators=2).fit(X, SIGNAL > 0)
     page = report_of(tmp_path, nothing)
-    assert "Nothing was bought" in page.text["selected"]
+    assert "Nothing was selected" in page.text["selected"]
     one = GTGBMRegressor(n_features_to_select=1, n_estimators=3).fit(X, SIGNAL)
     assert len(report_of(tmp_path, one, X, SIGNAL).rows["selected"]) == 2
     odd = X.copy()

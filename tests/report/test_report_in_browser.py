@@ -56,9 +56,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     several = MultitaskGTGBMRegressor(n_estimators=10, random_state=0).fit(
         X, X[:, 2] + X[:, tasks[0]], task=tasks
     )
+    long = GTGBMClassifier(penalty=0.0, n_estimators=20, random_state=0).fit(X, y)
     return {
         "single": write_report(single, X, y, folder / "single.html", names=names, train={"X": X, "y": y}),
         "tasks": write_report(several, X, X[:, 2], folder / "tasks.html", task=tasks),
+        "long": write_report(long, X, y, folder / "long.html"),
     }
 
 
@@ -121,6 +123,44 @@ def column(browser: Any, number: int) -> list[str]:
         number,
     )
     return [cell.strip() for cell in cells]
+
+
+def n_visible_rows(browser: Any) -> int:
+    count: int = browser.execute_script(
+        "return [...document.querySelectorAll('#selected tbody tr')].filter(row => row.offsetHeight).length"
+    )
+    return count
+
+
+def test_long_tables_show_twenty_rows_until_asked_for_all(browser: Any, pages: dict[str, Path]) -> None:
+    from selenium.webdriver.common.by import By
+
+    show(browser, pages["long"], 1200, "light")
+    n_rows = len(column(browser, 0))
+    assert n_rows > 20
+    assert n_visible_rows(browser) == 20
+    browser.find_elements(By.CSS_SELECTOR, "#selected thead button")[5].click()
+    assert n_visible_rows(browser) == 20, "the first twenty of the new order"
+    browser.find_element(By.CSS_SELECTOR, "#all-selected").click()
+    assert n_visible_rows(browser) == n_rows
+
+
+def test_wide_screens_have_two_columns_and_phones_one(browser: Any, pages: dict[str, Path]) -> None:
+    for width, expected in ((1300, 2), (390, 1)):
+        show(browser, pages["single"], width, "light")
+        lefts = browser.execute_script(
+            "return [...document.querySelectorAll('#quality figure')]"
+            ".map(one => Math.round(one.getBoundingClientRect().left))"
+        )
+        assert len(set(lefts)) == expected
+
+
+def test_rows_trained_on_are_said_in_red(browser: Any, pages: dict[str, Path]) -> None:
+    for scheme in ("light", "dark"):
+        show(browser, pages["single"], 1200, scheme)
+        colour = browser.execute_script("return getComputedStyle(document.querySelector('.banner')).color")
+        red, green, blue = (int(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(","))
+        assert red > 1.5 * max(green, blue)
 
 
 def sort_state(browser: Any) -> list[str]:

@@ -122,9 +122,9 @@ class SelectionPathDisplay:
             ax.set_xticks(
                 range(1, n + 1), labels, rotation=60, ha="right", rotation_mode="anchor", fontsize=8
             )
-            ax.set_xlabel("features, in the order they were bought")
+            ax.set_xlabel("features, in the order of selection")
         else:
-            ax.set_xlabel("features bought")
+            ax.set_xlabel("selected features")
 
     def _over_trees(self, values: Any) -> None:
         ax, path = self.ax_, self.path
@@ -134,7 +134,7 @@ class SelectionPathDisplay:
         counts.fill_between(path.rounds, path.n_features, step="post", color=QUIET, alpha=0.15, linewidth=0)
         counts.set_ylim(0, 1.05 * max(1, int(np.max(path.n_features))))
         counts.yaxis.get_major_locator().set_params(integer=True)
-        counts.set_ylabel("features bought (grey)")
+        counts.set_ylabel("selected features (grey)")
         counts.spines[["top"]].set_visible(False)
         # The line stands before the grey steps.
         ax.set_zorder(counts.get_zorder() + 1)

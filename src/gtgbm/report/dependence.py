@@ -86,4 +86,4 @@ def _label(model: Any, column: int, code: float) -> str:
     schema = model._schema
     if schema is None or np.isnan(code):
         return category_name(code)
-    return "unseen" if code < 0 else category_name(schema.label(column, code))
+    return "other" if code < 0 else category_name(schema.label(column, code))

@@ -93,18 +93,17 @@ def path_pictures(
     """Metric and loss as features were bought."""
     labels = [bought_name(one.entry, names) for one in bought]
     display = SelectionPathDisplay(path, labels, [one.n_rounds for one in bought])
-    width = 4.6 if len(labels) <= 10 else 8.5
     return [
         picture(
-            lambda ax: display.plot(ax, over="features"),
+            lambda ax: display.plot(ax, over="features").ax_.set_ylabel(metric),
             f"{metric} against selected features",
             "Each point is the model right after the round that selected the feature; a dotted line bridges "
             "features selected in one round. Dashed: the finished model, which went on learning from the "
             "same features.",
-            size=(width, 4.2),
+            size=(9.6, 4.0),
         ),
         picture(
-            lambda ax: display.plot(ax, over="trees"),
+            lambda ax: display.plot(ax, over="trees").ax_.set_ylabel(metric),
             f"{metric} over rounds",
             "On the rows of this report. Grey: features selected by then.",
         ),

@@ -58,7 +58,6 @@ def data_lines(sample: Sample, found: Likeness, classes: Sequence[Any]) -> list[
     lines += [
         ("Rows in this report", drawn),
         ("Used for training", {"held-out": "no", "training": "yes"}.get(source.use, "not known")),
-        *([("How they were chosen", source.note)] if source.note else []),
         ("Columns", f"{n_columns:,}"),
         ("Columns with one value only", f"{np.count_nonzero(found.is_constant):,}"),
         ("Columns with missing values", f"{np.count_nonzero(found.n_missing):,}"),

@@ -75,7 +75,7 @@ def _inline(svg: str, title: str, size: tuple[float, float]) -> str:
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     head, end, body = svg.partition(">")
     head = re.sub(r' (xmlns(:\w+)?|version|width|height)="[^"]*"', "", head)
-    width = round(size[0] * 96)
+    width = round(1.2 * size[0] * 96)
     label = html.escape(title)
     head = head.replace("<svg", f'<svg role="img" aria-label="{label}" style="max-width:{width}px"', 1)
     body = re.sub(r'<g id="[^"]*"', "<g", body)

@@ -124,6 +124,7 @@ def _facts(model: Any, sample: Sample, names: Sequence[str], threshold: float) -
         "n_columns": len(names),
         "n_selected": int(model.selected_features_.shape[0]),
         "n_rows": sample.n_rows,
+        "n_given": sample.n_given,
         "is_sampled": sample.n_rows < sample.n_given,
         "data": overview.data_lines(sample, alike, classes),
         "features": table,
