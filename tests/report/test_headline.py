@@ -155,3 +155,16 @@ def test_curves_of_two_classes_and_partial_dependence(tmp_path: Path, model: Any
     ):
         assert title in page.text["quality"]
     assert "Partial dependence" in page.text["adds"]
+
+
+def test_model_of_all_features_is_compared_when_asked_for(tmp_path: Path, model: Any) -> None:
+    y = SIGNAL > 0
+    train = {"X": TABLE[TRAIN], "y": y[TRAIN]}
+    page = report_of(tmp_path, model, TABLE[TEST], y[TEST], train=train, compare_all=True)
+    free = GTGBMClassifier(**model.get_params() | {"penalty": 0.0}).fit(**train)
+    expected = METRICS["auc"](y[TEST], free.predict_proba(TABLE[TEST])[:, 1])
+    n_columns = free.selected_features_.shape[0]
+    sentence = f"Without feature cost, a model that uses {n_columns} columns reaches AUC {expected:.4g}."
+    assert sentence in header_of(page)
+    with pytest.raises(ValueError, match="compare_all=True fits another model"):
+        report_of(tmp_path, model, TABLE[TEST], y[TEST], compare_all=True)

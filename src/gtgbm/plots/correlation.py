@@ -65,5 +65,5 @@ class CorrelationDisplay:
         side = 2.2 + 0.3 * max(len(self.names), 4)
         self.ax_, self.figure_ = axes_of(ax, (side + 1.0, side))
         labels = shown(self.names, 24)
-        self.im_ = heat_map(self.ax_, self.correlations, labels, labels, "absolute correlation")
+        self.im_ = heat_map(self.ax_, self.correlations, labels, labels, "association")
         return self

@@ -20,7 +20,7 @@ _MOST_SHUFFLED = 100
 """Columns that are shuffled, the most important ones."""
 _SHUFFLED_ROWS = 4_000
 """Rows in which they are."""
-_MOST_BARS = 40
+_MOST_BARS = 20
 _LEAST = 1e-9
 """Smaller numbers are written as zero."""
 
@@ -124,6 +124,6 @@ def adds_picture(adds: dict[int, float], names: Sequence[str], metric: str) -> P
         f"{metric} lost when a column is shuffled",
         f"How much worse {metric} gets when the values of a column are shuffled (mean of {_REPEATS} "
         f"shuffles, {_SHUFFLED_ROWS:,} rows at most). Columns that can stand in for each other share what "
-        "they add.",
+        f"they add.{f' The largest {_MOST_BARS} of {len(adds)}.' if len(adds) > _MOST_BARS else ''}",
         size=(5.2, 0.9 + 0.24 * max(len(top), 2)),
     )

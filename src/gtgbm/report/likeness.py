@@ -24,7 +24,7 @@ _BEST_REJECTED = (10, 5)
 """Rejected columns shown: most like the target, and most like what the model leaves unexplained."""
 _MOST_NAMES = 30
 """Columns of a group that are named."""
-_MOST_DRAWN = 40
+_MOST_DRAWN = 20
 
 
 @dataclass(frozen=True)
@@ -182,11 +182,11 @@ def correlation_picture(found: Likeness, names: Sequence[str]) -> Picture:
     """Draw the selected columns' correlations with each other."""
     drawn = found.selected[:_MOST_DRAWN]
     display = CorrelationDisplay(found.among[:_MOST_DRAWN, :_MOST_DRAWN], [names[j] for j in drawn.tolist()])
-    side = 2.4 + 0.24 * max(drawn.shape[0], 4)
+    side = 2.2 + 0.19 * max(drawn.shape[0], 4)
     return picture(
         display.plot,
         "Associations among selected columns",
-        "In the order of selection. Dark cells off the diagonal are columns that carry much the same "
-        "information.",
-        size=(side + 0.8, side),
+        f"The first {drawn.shape[0]} in the order of selection. Dark cells off the diagonal are columns that "
+        "carry much the same information.",
+        size=(side - 0.1, side - 0.4),
     )

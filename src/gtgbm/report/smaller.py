@@ -1,20 +1,23 @@
-"""What models with fewer features are worth: fits with a lower limit."""
+"""Models to compare with: fewer features, by a lower limit; more features, at no cost."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from gtgbm.explain import n_rounds_of, staged_predictions
+from gtgbm.explain import is_multitask, n_rounds_of, staged_predictions
 from gtgbm.plots import COLOURS, plain_axes
 from gtgbm.report.sample import Sample
 from gtgbm.report.svg import Picture, picture
 
 _MOST_FITS = 6
+_MOST_SECONDS = 60
+"""For the model of all features."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,21 @@ def smaller_models(model: Any, sample: Sample, train: Mapping[str, Any]) -> list
         (prediction,) = staged_predictions(fitted, sample.X, rounds, task=sample.task)
         found.append(Smaller(fitted.n_selected_features_, sample.rows.measured(sample.metric, prediction)))
     return [*found, Smaller(n_selected, sample.score)]
+
+
+def all_features_sentence(model: Any, sample: Sample, train: Mapping[str, Any], metric: str) -> str:
+    """Fit a model without feature cost or limit, for a limited time, and say what it reaches."""
+    end = monotonic() + _MOST_SECONDS
+    cost = "group_penalty" if is_multitask(model) else "penalty"
+    free = clone(model).set_params(n_features_to_select=None, verbose=0, **{cost: 0.0})
+    free.fit(**{**train, "callbacks": [*(train.get("callbacks") or ()), lambda _: monotonic() >= end]})
+    is_cut = monotonic() >= end
+    rounds = n_rounds_of(free)
+    (prediction,) = staged_predictions(free, sample.X, [rounds], task=sample.task)
+    score = sample.rows.measured(sample.metric, prediction)
+    columns = f"{free.selected_features_.shape[0]:,} columns"
+    stopped = f" (stopped after {_MOST_SECONDS} s and {rounds} rounds)" if is_cut else ""
+    return f"Without feature cost, a model that uses {columns}{stopped} reaches {metric} {score:.4g}."
 
 
 def smaller_picture(models: list[Smaller], metric: str) -> Picture:

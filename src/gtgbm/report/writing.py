@@ -37,6 +37,7 @@ def write_report(
     qid: Any = None,
     task: Any = None,
     train: Mapping[str, Any] | None = None,
+    compare_all: bool = False,
     threshold: float = 0.9,
     max_rows: int = 10_000,
     source: RowSource | None = None,
@@ -62,6 +63,9 @@ def write_report(
     train : mapping, optional
         What ``fit`` was given, by name, such as ``{"X": X_train, "y": y_train}``: models with fewer features
         are then fitted to show what they are worth. That takes up to six more fits.
+    compare_all : bool
+        Fit a model without feature cost or limit to `train` as well, for a minute at most, and say in the
+        verdict what it reaches.
     threshold : float
         Columns with at least this absolute correlation count as interchangeable.
     max_rows : int
@@ -80,6 +84,8 @@ def write_report(
     check_is_fitted(model, "trees_")
     if train is not None and not (isinstance(train, Mapping) and {"X", "y"} <= set(train)):
         raise ValueError('train must hold what fit was given, by name, such as {"X": X_train, "y": y_train}')
+    if compare_all and train is None:
+        raise ValueError("compare_all=True fits another model: give train, what fit was given")
     if not 0.0 < threshold <= 1.0:
         raise ValueError(f"threshold={threshold} must be above 0 and at most 1")
     if max_rows < 2:
@@ -95,6 +101,9 @@ def write_report(
     if train is not None:
         facts["smaller"] = smaller.smaller_models(model, sample, train)
         facts["smaller_picture"] = smaller.smaller_picture(facts["smaller"], facts["metric"])
+    if train is not None and compare_all:
+        more = smaller.all_features_sentence(model, sample, train, facts["metric"])
+        facts["verdict"] = f"{facts['verdict']} {more}"
     facts["title"] = title or f"{facts['n_selected']:,} of {len(all_names):,} columns selected"
     page = template.render(facts, colours=COLOURS, dark_colours=DARK_COLOURS)
     # Names may hold halves of surrogate pairs, which no file can.
