@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -64,6 +65,10 @@ class CompactModel:
     def _to_numbers(self, X: Any) -> Any:
         """Pick the columns of a dataframe (or the entries of one of its rows) by name; make an array."""
         schema = self._schema
+        is_table = getattr(X, "ndim", 2) == 2 and not isinstance(X, Mapping)
+        if self.n_features_in_ == 0 and is_table and hasattr(X, "__len__"):
+            # Nothing was selected: only the number of rows counts.
+            return np.empty((len(X), 0))
         if schema is not None:
             found = as_frame(X)
             if found is not None:
