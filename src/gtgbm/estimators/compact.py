@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -65,12 +64,11 @@ class CompactModel:
     def _to_numbers(self, X: Any) -> Any:
         """Pick the columns of a dataframe (or the entries of one of its rows) by name; make an array."""
         schema = self._schema
-        is_table = getattr(X, "ndim", 2) == 2 and not isinstance(X, Mapping)
-        if self.n_features_in_ == 0 and is_table and hasattr(X, "__len__"):
-            # Nothing was selected: only the number of rows counts.
-            return np.empty((len(X), 0))
         if schema is not None:
             found = as_frame(X)
+            if found is not None and self.n_features_in_ == 0:
+                # Nothing was selected: only the number of rows counts.
+                return np.empty((len(X), 0))
             if found is not None:
                 schema.check_width(found[0])
                 return schema.table(found[0])
