@@ -110,8 +110,8 @@ class GroupSearch:
         is_searched: Bool = expected >= self._screening.min_test_rows
         if self._screening.by_tests:
             likely = _GAIN_MARGIN * max(self._recent_gains)
-            # The root is always searched, or the search would never resume after a few fruitless trees.
             needed = floor + costs.search_price
+            # The root is always searched, or the search would never resume after a few fruitless trees.
             is_searched &= (needed <= likely * level.sse[nodes]) | (level.depth[nodes] == 0)
         return is_searched
 
