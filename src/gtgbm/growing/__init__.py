@@ -1,7 +1,6 @@
 """Growing one tree.
 
-The grower, owned columns, splitting a level, whole subtrees, back-off of the search, leaf values, monotone
-constraints.
+The grower, owned columns, splitting a level, whole subtrees, back-off, leaf values, monotone constraints.
 """
 
 from gtgbm.growing.feature_columns import FeatureColumns

@@ -26,7 +26,10 @@ class Averages:
         return exact_mean(values, self._weights, self._context)
 
     def quantile(self, values: F64, share: float) -> float:
-        """Return the value below which `share` of the weight lies; the midpoint if two values qualify."""
+        """Return the smallest value with at least `share` of the weight at or below it.
+
+        If it is exactly that share, return the midpoint of this value and the next one.
+        """
         rows: I32 = np.arange(values.shape[0], dtype=np.int32)
         all_rows = rows, np.zeros(1, dtype=np.int64), np.full(1, values.shape[0])
         values, quantile = np.ascontiguousarray(values, dtype=np.float64), np.empty(1)

@@ -1,7 +1,6 @@
 """Multitask training: several tasks that share features.
 
-Prices with the shared set Ω_G, the order of tasks in a round, common trees, and columns binned once for all
-tasks.
+Prices with the shared set Ω_G, the order of tasks in a round, common trees, columns binned only once.
 """
 
 from gtgbm.multitask.task import Task, TaskSharing

@@ -1,7 +1,6 @@
 """Feature costs, and the set of features that a model owns.
 
-A feature is bought at its first use, which costs the penalty; from then on it is owned and free. Here are the
-set Ω of owned features, prices in units of a tree's gain, and the purchases at the nodes of a level.
+The set Ω of owned features, prices in units of a tree's gain, and the purchases at the nodes of a level.
 """
 
 from gtgbm.pricing.feature_costs import FeatureCosts, PenaltyScale

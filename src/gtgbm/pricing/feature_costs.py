@@ -1,4 +1,7 @@
-"""Prices of features, and the set Ω of owned features."""
+"""Prices of features, and the set Ω of owned features.
+
+A feature is bought at its first use, which costs the penalty; from then on it is owned and free.
+"""
 
 from __future__ import annotations
 
