@@ -50,8 +50,8 @@ def check_writable(path: str | PathLike[str]) -> None:
     """Raise an error early if a file cannot be written."""
     target = Path(path)
     if target.is_dir():
-        raise IsADirectoryError(f"{str(target)!r} is a directory: name a file")
+        raise IsADirectoryError(f"{str(target)!r} is a directory; give the path of a file")
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"{str(target)!r}: there is no directory {str(target.parent)!r}; make it")
+        raise FileNotFoundError(f"{str(target)!r}: there is no directory {str(target.parent)!r}; create it")
     if not os.access(target if target.exists() else target.parent, os.W_OK):
         raise PermissionError(f"{str(target)!r} cannot be written: no permission")

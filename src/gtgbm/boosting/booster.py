@@ -89,7 +89,7 @@ class Booster:
         if not np.isfinite(loss):
             raise ValueError(
                 f"training diverged: the loss is {loss} after {t + 1} rounds; "
-                f"learning_rate={rounds.learning_rate} is too large, give 1 or less"
+                f"learning_rate={rounds.learning_rate} is too large; use 1 or less"
             )
         with timings.stage("validation"):
             if self._evaluations.values:
@@ -105,8 +105,8 @@ class Booster:
         self._model.best_round = self._evaluations.best_round()
         if self._rounds.patience is not None and self._model.best_round is None:
             warnings.warn(
-                f"{self._evaluations.deciding_name} was NaN after every round, so early stopping had nothing "
-                "to go by: all rounds are kept",
+                f"{self._evaluations.deciding_name} was NaN after every round, so early stopping could not "
+                "compare rounds: all rounds are kept",
                 UserWarning,
                 stacklevel=2,
             )

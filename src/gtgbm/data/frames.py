@@ -124,7 +124,7 @@ class FrameSchema:
             return np.empty((n_rows, 0))
         absent = lacking(names, frame.columns)
         if absent:
-            raise ValueError(f"{what} has no columns {listed(absent)}; needed are {listed(names)}")
+            raise ValueError(f"{what} has no columns {listed(absent)}; it needs {listed(names)}")
         frame = frame if frame.columns == names else frame.select(names)
         if all(column.kind == "number" for column in self.columns):
             at_once = _without_copy(frame)
@@ -139,7 +139,7 @@ class FrameSchema:
         names = [column.name for column in self.columns]
         absent = lacking(names, values.keys())
         if absent:
-            raise ValueError(f"X has no entries {listed(absent)}; needed are {listed(names)}")
+            raise ValueError(f"X has no entries {listed(absent)}; it needs {listed(names)}")
         row = np.empty(len(self.columns))
         for k, column in enumerate(self.columns):
             value = values[column.name]
@@ -208,7 +208,7 @@ class TableBuilder:
         """Append rows."""
         rows = slice(self._n_rows, self._n_rows + len(frame))
         if rows.stop > self._table.shape[0]:
-            raise ValueError(f"{self._what} has more rows than lines: does it end its lines by a newline?")
+            raise ValueError(f"{self._what} has more rows than lines; end every line with a newline")
         dtypes = frame.schema
         if self._known is not None:
             self._check_kinds(frame)
