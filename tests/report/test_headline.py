@@ -159,7 +159,7 @@ def test_curves_of_two_classes_and_partial_dependence(tmp_path: Path, model: Any
 
 def test_model_of_all_features_is_compared_when_asked_for(tmp_path: Path, model: Any) -> None:
     y = SIGNAL > 0
-    train = {"X": TABLE[TRAIN], "y": y[TRAIN]}
+    train: dict[str, Any] = {"X": TABLE[TRAIN], "y": y[TRAIN]}
     page = report_of(tmp_path, model, TABLE[TEST], y[TEST], train=train, compare_all=True)
     free = GTGBMClassifier(**model.get_params() | {"penalty": 0.0}).fit(**train)
     expected = METRICS["auc"](y[TEST], free.predict_proba(TABLE[TEST])[:, 1])

@@ -184,7 +184,9 @@ def report(
     model: ModelFile,
     table: Annotated[
         Path | None,
-        typer.Argument(help="Rows to look at, better not those it was trained on; by default those."),
+        typer.Argument(
+            help="Held-out rows; by default those that fit --valid held out, else the training rows."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Where the report goes.")] = Path("report.html"),
     target: Annotated[
@@ -197,8 +199,8 @@ def report(
     """Write a report: one HTML file to open in a browser or to send to a colleague.
 
     What was selected and in which order, what each feature adds, which columns could stand in for each
-    other, how good the predictions are. The target and the table are those the model was trained on unless
-    you name others.
+    other, how good the predictions are. The report uses the rows that gtgbm fit --valid held out; without
+    --valid it uses the training rows and warns of it. Another table may be named after the model.
     """
     with one_line_errors():
         from rich.console import Console

@@ -1,10 +1,9 @@
 """What a fitted model says about its features.
 
-Staged predictions, metrics on held-out rows with intervals, the curve over selected features, partial
-dependence, associations of columns.
+Metrics on held-out rows with intervals, the selection path, partial dependence, associations.
 """
 
-from gtgbm.explain.associations import associations
+from gtgbm.explain.column_pairs import associations
 from gtgbm.explain.correlations import absolute_correlations
 from gtgbm.explain.dependence import Dependence, partial_dependence
 from gtgbm.explain.held_out import HeldOut, kind_of
