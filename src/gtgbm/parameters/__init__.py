@@ -1,6 +1,7 @@
 """The parameters of all estimators, in one table.
 
-Meaning, valid values and text form of each; checks, documentation and command-line flags come from here.
+The table holds the meaning, the valid values and the text form of each parameter. Validation, docstrings and
+command-line flags are made from it.
 """
 
 from gtgbm.parameters.kinds import Choice, Context, Flag, Kind
