@@ -164,7 +164,7 @@ def test_columns_of_categories(table: Path, tmp_path: Path) -> None:
 def test_a_column_named_like_an_option(table: Path, tmp_path: Path) -> None:
     renamed = tmp_path / "renamed.csv"
     pd.read_csv(table).rename(columns={"stars": "category"}).to_csv(renamed, index=False)
-    assert "could mean the column" in refused(renamed, *CLASSES, "--categorical", "category")
+    assert "ambiguous, since there is a column" in refused(renamed, *CLASSES, "--categorical", "category")
     found = fitted(renamed, tmp_path / "m.json", *CLASSES, "--categorical-as", "category")
     assert found["categorical_features"] is None
     both = ("--categorical", "category", "--categorical-as", "category")

@@ -114,7 +114,7 @@ def test_a_shortlist(tmp_path: Path) -> None:
     for more, why in (
         ((), "--shortlist needs --max-features"),
         (("--max-features", 2, "--task", "town"), "no shortlist of several tasks"),
-        (("--max-features", 2, "--time-limit", 5), "--shortlist and --time-limit do not go together"),
+        (("--max-features", 2, "--time-limit", 5), "--shortlist and --time-limit exclude each other"),
     ):
         refused = run(*listed, *more)
         assert refused.exit_code == 2
@@ -243,8 +243,8 @@ def test_a_time_limit_ends_training(tmp_path: Path) -> None:
         (("table.csv", "--target", "clicked", "--kind", "regression"), "y"),
         (("table.csv", "--target", "clicked", "--kind", "ranking"), "--qid is missing"),
         (("table.csv", "--target", "clicked", "--weight", "c0"), "sample_weight"),
-        (("table.xyz",), "suffix that is not known"),
-        (("empty.csv", "--target", "a"), "no line of column names"),
+        (("table.xyz",), "has an unknown suffix"),
+        (("empty.csv", "--target", "a"), "no header line with column names"),
         (("header.csv", "--target", "a"), "has no rows"),
         (("ragged.csv", "--target", "a"), "Expected 2 columns, got 3"),
         (("latin.csv", "--target", "a"), "UTF"),
@@ -252,7 +252,7 @@ def test_a_time_limit_ends_training(tmp_path: Path) -> None:
         (("zero.csv", "--target", "a"), "zero byte"),
         (("broken.parquet", "--target", "a"), "cannot be read"),
         (("broken.csv.gz", "--target", "a"), "cannot be read"),
-        (("broken.libsvm",), "not in libsvm's format"),
+        (("broken.libsvm",), "not a valid libsvm file"),
         (("table.csv", "--target", "clicked", "--out", "no/where.json"), "there is no directory"),
     ],
 )
@@ -395,7 +395,9 @@ def test_odd_names_limits_targets_and_outputs(tmp_path: Path) -> None:
     assert json.loads(run("inspect", out, "--tree", 0, "--json").stdout)["feature"][0] == 0
     assert run("compare", path, "--target", "y", "--trees", 3).exit_code == 0
     assert run("fit", path, "--target", "y", "--out", tmp_path).exit_code == 2
-    assert "two parts to play" in run("fit", path, "--target", "y", "--weight", "y", "--out", out).output
+    assert (
+        "is both target and weight" in run("fit", path, "--target", "y", "--weight", "y", "--out", out).output
+    )
     nothing = run("fit", path, "--target", "y", "--penalty", 0.999, "--trees", 1, "--out", out)
     assert nothing.exit_code == 0
     assert len(run("predict", out, path).stdout.splitlines()) == N + 1

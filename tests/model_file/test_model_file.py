@@ -230,7 +230,7 @@ def test_a_loaded_model_begins_anew(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     GTGBMRegressor(n_estimators=3, warm_start=True).fit(X, y).save_model(path)
     loaded = load_model(path)
-    with pytest.raises(ValueError, match="read from a file cannot go on"):
+    with pytest.raises(ValueError, match="read from a file cannot be continued"):
         loaded.set_params(n_estimators=5).fit(X, y)
     assert loaded.set_params(warm_start=False).fit(X, y).n_iter_ == 5
 
@@ -274,7 +274,7 @@ TREE = "parts.0.trees.0."
         ({"parameters.loss": "unknown"}, "loss='unknown'"),
         ({"parameters.more": 1}, "has no parameters 'more'"),
         ({"n_features": 10**15}, "n_features"),
-        ({"n_features": 3}, "another number of names"),
+        ({"n_features": 3}, "a different number of names"),
         ({"feature_names": None, "kinds": None}, "categories of text"),
         ({"kinds": {}}, "kinds of columns do not match"),
         ({"kinds": {"99": "time"}}, "kinds of columns do not match"),
@@ -298,7 +298,7 @@ TREE = "parts.0.trees.0."
         ({"parts.0.history.0.feature": 7}, "its history lacks"),
         ({"parts.0.history.0.tree": 99}, "after its last round"),
         ({"parts.0.training_loss": []}, "fewer rounds"),
-        ({"parameters.init": {"pairs": [[[1], 2]]}}, "something else than pairs"),
+        ({"parameters.init": {"pairs": [[[1], 2]]}}, "does not hold pairs"),
         ({"parameters.loss": {"loss": [], "settings": {}}}, "neither a plain value"),
         ({"tasks": {"names": ["a"], "by_column": False, "owned": []}}, "its model has none"),
         ({"model": "MultitaskGTGBMClassifier", "parameters": {}}, "its tasks are missing"),
@@ -320,7 +320,7 @@ def test_invalid_files_are_refused(change: dict[str, Any], message: str, tmp_pat
         ({"tasks.names": ["a"]}, "parts and tasks do not match"),
         ({"tasks.owned": [{"feature": 7}]}, "features that it does not have"),
         ({"parameters.method": "single-task"}, "for one part"),
-        ({"classes": None}, "classes do not go with its model"),
+        ({"classes": None}, "classes do not match its model"),
         ({"classes.labels": [0, 1, 2]}, "its tasks have 3 classes"),
     ],
 )

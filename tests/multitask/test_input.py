@@ -314,7 +314,7 @@ def test_bad_classes_are_refused(changed: dict[str, Any], message: str) -> None:
 def test_bad_tasks_at_prediction_are_refused() -> None:
     X, _, task = tables()
     model = fit()
-    with pytest.raises(ValueError, match=r"task has .*5.*did not see"):
+    with pytest.raises(ValueError, match=r"task has .*5.*not tasks of the training rows"):
         model.predict(X, task + 5)
     with pytest.raises(ValueError, match="task is missing"):
         model.predict(X)
