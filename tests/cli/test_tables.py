@@ -112,8 +112,8 @@ def test_a_shortlist(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["features"] == 2
     assert {entry.tree for entry in load_model(out).selection_history_} == {0}
     for more, why in (
-        ((), "--shortlist needs --max-features"),
-        (("--max-features", 2, "--task", "town"), "no shortlist of several tasks"),
+        ((), "--shortlist is a multiple of --max-features"),
+        (("--max-features", 2, "--task", "town"), "multitask models have no shortlist"),
         (("--max-features", 2, "--time-limit", 5), "--shortlist and --time-limit exclude each other"),
     ):
         refused = run(*listed, *more)
@@ -237,7 +237,7 @@ def test_a_time_limit_ends_training(tmp_path: Path) -> None:
         (("table.csv",), "--target is missing"),
         (("table.csv", "--target", "clicked", "--exclude", "x"), "has no columns 'x'"),
         (("table.csv", "--target", "town"), "'town' has missing values"),
-        (("table.csv", "--target", "clicked", "--valid", "1.5"), "--valid 1.5 is no fraction"),
+        (("table.csv", "--target", "clicked", "--valid", "1.5"), "--valid 1.5 is neither a fraction"),
         (("table.csv", "--target", "clicked", "--early-stopping", "3"), "needs --valid"),
         (("table.csv", "--target", "clicked", "--loss", "huber"), "loss='huber'"),
         (("table.csv", "--target", "clicked", "--kind", "regression"), "y"),

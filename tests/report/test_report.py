@@ -241,7 +241,7 @@ def test_models_with_few_features_or_odd_columns(tmp_path: Path) -> None:
     odd[RNG.random(odd.shape) < 0.3] = np.nan
     model = GTGBMRegressor(n_estimators=5, penalty=0.0001).fit(odd, SIGNAL)
     page = report_of(tmp_path, model, odd, SIGNAL)
-    assert "Columns with one value only2" in page.text["data"], "one of a number, one all missing"
+    assert "Constant columns2" in page.text["data"], "one of a number, one all missing"
 
 
 def test_few_rows_and_rows_of_one_class(tmp_path: Path, model: Any) -> None:
@@ -318,7 +318,7 @@ def test_mistakes_are_named_before_work_begins(tmp_path: Path, model: Any) -> No
         write_report(model, X, SIGNAL > 0, target, threshold=2)
     with pytest.raises(ValueError, match="max_rows=0"):
         write_report(model, X, SIGNAL > 0, target, max_rows=0)
-    with pytest.raises(ValueError, match="train must hold what fit was given"):
+    with pytest.raises(ValueError, match="train must hold the arguments of fit"):
         write_report(model, X, SIGNAL > 0, target, train=(X, SIGNAL > 0))  # type: ignore[arg-type]
     with pytest.raises(NotFittedError, match="not fitted"):
         write_report(GTGBMClassifier(), X, SIGNAL > 0, target)

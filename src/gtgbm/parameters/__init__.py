@@ -1,7 +1,6 @@
 """The parameters of all estimators, in one table.
 
-The table holds the meaning, the valid values and the text form of each parameter. Validation, docstrings and
-command-line flags are made from it.
+Validation, docstrings and command-line flags are made from this table.
 """
 
 from gtgbm.parameters.kinds import Choice, Context, Flag, Kind
