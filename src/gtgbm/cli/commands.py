@@ -10,7 +10,13 @@ import typer
 
 import gtgbm
 from gtgbm.cli.errors import one_line_errors
-from gtgbm.cli.options import CommandWithDefaults, Given, parameter_flags, parse_given, with_categorical
+from gtgbm.cli.options import (
+    CommandWithDefaults,
+    ParameterTexts,
+    parameter_flags,
+    parse_texts,
+    with_categorical,
+)
 from gtgbm.parameters import PARAMETERS
 
 app = typer.Typer(
@@ -108,7 +114,7 @@ def fit(
     exclude: Exclude = None,
     categorical_words: Categorical = None,
     *,
-    given: Given,
+    texts: ParameterTexts,
     task: Task = None,
     valid: Annotated[
         str | None,
@@ -133,7 +139,7 @@ def fit(
     gtgbm fit data.parquet --target clicked --n-features-to-select 20 --out model.json
     """
     with one_line_errors():
-        parameters = with_categorical(parse_given(given), _names(categorical_words), table)
+        parameters = with_categorical(parse_texts(texts), _names(categorical_words), table)
         if quiet or json:
             parameters.setdefault("verbose", 0)
         from rich.console import Console
@@ -219,13 +225,13 @@ def compare(
     exclude: Exclude = None,
     categorical_words: Categorical = None,
     *,
-    given: Given,
+    texts: ParameterTexts,
     test: Annotated[float, typer.Option(min=0.01, max=0.99, help="Fraction of the rows to test on.")] = 0.25,
     json: AsJson = False,
 ) -> None:
     """Compare both searches and LightGBM retrained on its best columns, on held-out rows."""
     with one_line_errors():
-        parameters = with_categorical(parse_given(given), _names(categorical_words), table)
+        parameters = with_categorical(parse_texts(texts), _names(categorical_words), table)
         from rich.console import Console
 
         from gtgbm.cli.compare import CompareOptions, run_compare

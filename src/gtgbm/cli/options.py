@@ -15,7 +15,7 @@ from typer.core import TyperCommand
 from gtgbm.cli.errors import UserError
 from gtgbm.parameters import PARAMETERS, Choice, Flag, Parameter
 
-Given = dict[str, Any]
+ParameterTexts = dict[str, Any]
 """Texts of the parameters that the user set, by name; the others keep their defaults."""
 
 _REPEATABLE = ("categorical_features",)
@@ -24,7 +24,7 @@ _REPEATABLE = ("categorical_features",)
 def parameter_flags(
     names: Sequence[str], defaults: Mapping[str, str] = MappingProxyType({})
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that replaces the argument ``given`` of a command by one flag per parameter.
+    """Return a decorator that replaces the argument ``texts`` of a command by one flag per parameter.
 
     Parameters
     ----------
@@ -39,11 +39,11 @@ def parameter_flags(
         def run(**values: Any) -> None:
             texts = {name: values.pop(name) for name in names}
             written = {name: text for name, text in texts.items() if text is not None}
-            command(**values, given={**defaults, **written})
+            command(**values, texts={**defaults, **written})
 
         signature = inspect.signature(command, eval_str=True)
         own = list(signature.parameters.values())
-        place = [parameter.name for parameter in own].index("given")
+        place = [parameter.name for parameter in own].index("texts")
         flags = [
             inspect.Parameter(
                 name,
@@ -78,10 +78,10 @@ def _annotation(parameter: Parameter, default: str | None) -> Any:
     return Annotated[list[str] | None if parameter.name in _REPEATABLE else str | None, option]
 
 
-def parse_given(given: Given) -> dict[str, Any]:
+def parse_texts(texts: ParameterTexts) -> dict[str, Any]:
     """Return the values of the parameters that the user set."""
     values: dict[str, Any] = {}
-    for name, written in given.items():
+    for name, written in texts.items():
         if isinstance(written, list):
             values[name] = [value for text in written for value in PARAMETERS[name].parse(text) or []]
         else:

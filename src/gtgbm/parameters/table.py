@@ -221,7 +221,7 @@ def _search() -> list[Parameter]:
         Parameter(
             "failure_probability",
             Number(low=0, high=1, low_open=True, high_open=True),
-            "Probability that some relevant feature never is the only relevant one of a subset. A smaller "
+            "Probability that some relevant feature is never the only relevant one of a subset. A smaller "
             "value draws more subsets. Used with n_relevant or test_rows=None.",
             panel,
             "δ",

@@ -51,8 +51,8 @@ def data_lines(sample: Sample, similarity: Similarity, classes: Sequence[Any]) -
     """Describe the rows, columns and targets of a report."""
     n_columns = sample.X.shape[1]
     drawn = f"{sample.n_rows:,}"
-    if sample.n_rows < sample.n_given:
-        drawn += f", drawn at random from {sample.n_given:,}"
+    if sample.n_rows < sample.n_total:
+        drawn += f", drawn at random from {sample.n_total:,}"
     lines = [
         ("Rows in this report", drawn),
         ("Columns", f"{n_columns:,}"),

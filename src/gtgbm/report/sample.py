@@ -31,7 +31,7 @@ class Sample:
     prediction : ndarray of float64
         Predictions of the finished model, as in ``staged_predictions``.
     metric : Metric
-    n_given : int
+    n_total : int
         Number of rows that the sample was drawn from.
     numbers : ndarray or sparse matrix, shape (n, d)
         The same table as numbers; a category is replaced by the mean target of its rows.
@@ -44,7 +44,7 @@ class Sample:
     rows: HeldOut
     prediction: F64
     metric: Metric
-    n_given: int
+    n_total: int
     numbers: Any
 
     @property
@@ -70,18 +70,18 @@ def draw_sample(
     X = table_of(model, X)
     if len(y) != X.shape[0]:
         raise ValueError(f"y has {len(y)} targets, X {X.shape[0]} rows: give one target per row")
-    n_given = X.shape[0]
-    if n_given == 0:
+    n_total = X.shape[0]
+    if n_total == 0:
         raise ValueError("X has no rows: a report needs at least one")
-    if n_given > max_rows:
-        ids = checked_qid(qid, n_given) if kind_of(model) == "relevance" else np.arange(n_given)
+    if n_total > max_rows:
+        ids = checked_qid(qid, n_total) if kind_of(model) == "relevance" else np.arange(n_total)
         kept = _drawn(ids, max_rows, np.random.default_rng(seed))
         X, y, qid, task = (None if values is None else _at(values, kept) for values in (X, y, qid, task))
     rows = HeldOut.of(model, y, qid=qid, task=task)
     (prediction,) = staged_predictions(model, X, [n_rounds_of(model)], task=task)
     X = X.tocsc() if issparse(X) else X
     target = rows.y if rows.y.ndim == 1 else np.nanmean(rows.y, axis=1)
-    return Sample(X, y, qid, task, rows, prediction, rows.metric(metric), n_given, as_numbers(X, target))
+    return Sample(X, y, qid, task, rows, prediction, rows.metric(metric), n_total, as_numbers(X, target))
 
 
 def part_of(model: Any, sample: Sample, max_rows: int, seed: int) -> Sample:

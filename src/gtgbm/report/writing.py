@@ -106,7 +106,7 @@ def _facts(model: Any, sample: Sample, names: Sequence[str], threshold: float) -
         "n_columns": len(names),
         "n_selected": int(model.selected_features_.shape[0]),
         "n_rows": sample.n_rows,
-        "is_sampled": sample.n_rows < sample.n_given,
+        "is_sampled": sample.n_rows < sample.n_total,
         "seconds": getattr(model, "timings_", {}).get("total", float("nan")),
         "data": overview.data_lines(sample, similar, classes),
         "features": table,
