@@ -112,9 +112,9 @@ def test_a_shortlist(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["features"] == 2
     assert {entry.tree for entry in load_model(out).selection_history_} == {0}
     for more, why in (
-        ((), "--shortlist needs --max-features"),
-        (("--max-features", 2, "--task", "town"), "no shortlist of several tasks"),
-        (("--max-features", 2, "--time-limit", 5), "--shortlist and --time-limit do not go together"),
+        ((), "--shortlist is a multiple of --max-features"),
+        (("--max-features", 2, "--task", "town"), "multitask models have no shortlist"),
+        (("--max-features", 2, "--time-limit", 5), "--shortlist and --time-limit exclude each other"),
     ):
         refused = run(*listed, *more)
         assert refused.exit_code == 2
@@ -237,14 +237,14 @@ def test_a_time_limit_ends_training(tmp_path: Path) -> None:
         (("table.csv",), "--target is missing"),
         (("table.csv", "--target", "clicked", "--exclude", "x"), "has no columns 'x'"),
         (("table.csv", "--target", "town"), "'town' has missing values"),
-        (("table.csv", "--target", "clicked", "--valid", "1.5"), "--valid 1.5 is no fraction"),
+        (("table.csv", "--target", "clicked", "--valid", "1.5"), "--valid 1.5 is neither a fraction"),
         (("table.csv", "--target", "clicked", "--early-stopping", "3"), "needs --valid"),
         (("table.csv", "--target", "clicked", "--loss", "huber"), "loss='huber'"),
         (("table.csv", "--target", "clicked", "--kind", "regression"), "y"),
         (("table.csv", "--target", "clicked", "--kind", "ranking"), "--qid is missing"),
         (("table.csv", "--target", "clicked", "--weight", "c0"), "sample_weight"),
-        (("table.xyz",), "suffix that is not known"),
-        (("empty.csv", "--target", "a"), "no line of column names"),
+        (("table.xyz",), "has an unknown suffix"),
+        (("empty.csv", "--target", "a"), "no header line with column names"),
         (("header.csv", "--target", "a"), "has no rows"),
         (("ragged.csv", "--target", "a"), "Expected 2 columns, got 3"),
         (("latin.csv", "--target", "a"), "UTF"),
@@ -252,7 +252,7 @@ def test_a_time_limit_ends_training(tmp_path: Path) -> None:
         (("zero.csv", "--target", "a"), "zero byte"),
         (("broken.parquet", "--target", "a"), "cannot be read"),
         (("broken.csv.gz", "--target", "a"), "cannot be read"),
-        (("broken.libsvm",), "not in libsvm's format"),
+        (("broken.libsvm",), "not a valid libsvm file"),
         (("table.csv", "--target", "clicked", "--out", "no/where.json"), "there is no directory"),
     ],
 )
@@ -395,7 +395,9 @@ def test_odd_names_limits_targets_and_outputs(tmp_path: Path) -> None:
     assert json.loads(run("inspect", out, "--tree", 0, "--json").stdout)["feature"][0] == 0
     assert run("compare", path, "--target", "y", "--trees", 3).exit_code == 0
     assert run("fit", path, "--target", "y", "--out", tmp_path).exit_code == 2
-    assert "two parts to play" in run("fit", path, "--target", "y", "--weight", "y", "--out", out).output
+    assert (
+        "is both target and weight" in run("fit", path, "--target", "y", "--weight", "y", "--out", out).output
+    )
     nothing = run("fit", path, "--target", "y", "--penalty", 0.999, "--trees", 1, "--out", out)
     assert nothing.exit_code == 0
     assert len(run("predict", out, path).stdout.splitlines()) == N + 1

@@ -428,7 +428,7 @@ def test_a_continued_fit_refuses_new_categories() -> None:
     frame = pd.DataFrame({"g": ["a", "b"] * 100})
     y = np.tile([0.0, 1.0], 100)
     model = GTGBMRegressor(warm_start=True, n_estimators=2).fit(frame, y)
-    with pytest.raises(ValueError, match="'g' has categories that the last fit did not see"):
+    with pytest.raises(ValueError, match="'g' has categories that the previous fit did not see"):
         model.set_params(n_estimators=4).fit(frame.replace("a", "c"), y)
 
 

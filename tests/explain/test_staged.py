@@ -140,7 +140,7 @@ def test_tasks_count_by_their_rows() -> None:
 
 def test_bad_rows_are_refused_by_name() -> None:
     model = fitted(GTGBMClassifier, 3, SIGNAL > 0)
-    with pytest.raises(ValueError, match="labels that the model does not know"):
+    with pytest.raises(ValueError, match="labels that are not classes of the model"):
         selection_path(model, X, np.full(400, 7))
     with pytest.raises(ValueError, match="metric 'rmsle' is unknown"):
         selection_path(model, X, SIGNAL > 0, metric="rmsle")

@@ -174,10 +174,10 @@ def test_task_curves(multitask: Any) -> None:
     for task, line in zip("abc", display.lines_, strict=True):
         assert line.get_label() == task
         np.testing.assert_array_equal(line.get_ydata(), multitask.evals_result_[task]["training"]["log_loss"])
-    with pytest.raises(ValueError, match="of='validation_0' was not followed"):
+    with pytest.raises(ValueError, match="of='validation_0' was not evaluated"):
         TaskCurvesDisplay.from_estimator(multitask, of="validation_0")
     many = TaskCurvesDisplay({k: [1.0, 0.5][: 1 + k % 2] for k in range(40)}).plot()
-    assert [text.get_text() for text in many.ax_.get_legend().get_texts()] == ["40 tasks", "their mean"]
+    assert [text.get_text() for text in many.ax_.get_legend().get_texts()] == ["40 tasks", "mean"]
 
 
 def test_plots_of_tasks_refuse_other_models(model: Any) -> None:

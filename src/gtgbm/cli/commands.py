@@ -1,4 +1,4 @@
-"""The commands and their options; what each does stands in a module of its own, imported when it runs."""
+"""The commands and their options. The module that implements a command is imported when the command runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ import typer
 
 import gtgbm
 from gtgbm.cli.errors import one_line_errors
-from gtgbm.cli.options import CommandWithDefaults, Given, parameter_flags, parse_given, with_categorical
+from gtgbm.cli.options import (
+    CommandWithDefaults,
+    ParameterTexts,
+    parameter_flags,
+    parse_texts,
+    with_categorical,
+)
 from gtgbm.parameters import PARAMETERS
 
 app = typer.Typer(
@@ -29,46 +35,46 @@ _COMPARED = (
     "random_state",
     "n_jobs",
 )
-"""Parameters that mean something to all that ``gtgbm compare`` trains."""
+"""Parameters that all methods of ``gtgbm compare`` understand."""
 
 DATA, TASKS, VALIDATION, RUNNING = "Data", "Several tasks", "Validation", "Running"
-"""Groups of options in the help that have parameters of estimators too."""
+"""Groups of options in the help; parameters of estimators are in them as well."""
 
 TableFile = Annotated[
-    Path, typer.Argument(help="CSV (also .gz), Parquet, Feather, or libsvm.", show_default=False)
+    Path, typer.Argument(help="Table file: CSV (also .gz), Parquet, Feather or libsvm.", show_default=False)
 ]
-ModelFile = Annotated[Path, typer.Argument(help="A model that gtgbm fit wrote.", show_default=False)]
+ModelFile = Annotated[Path, typer.Argument(help="Model file written by gtgbm fit.", show_default=False)]
 Target = Annotated[
     str | None,
-    typer.Option(help="Column to predict (libsvm: not needed).", show_default=False, rich_help_panel=DATA),
+    typer.Option(help="Target column (not for libsvm files).", show_default=False, rich_help_panel=DATA),
 ]
 Names = list[str] | None
 Exclude = Annotated[
     Names,
-    typer.Option(help="Column to leave out; repeat it, or separate by commas.", rich_help_panel=DATA),
+    typer.Option(
+        help="Columns that are not features; repeatable, or names separated by commas.", rich_help_panel=DATA
+    ),
 ]
 Categorical = Annotated[
     Names,
     typer.Option(
         "--categorical",
         metavar="category|column|NAMES",
-        help="The same as --categorical-as; names of columns are taken as --categorical-features.",
+        help="Same as --categorical-as for category or column, and as --categorical-features for names.",
         rich_help_panel=DATA,
     ),
 ]
 Weight = Annotated[str | None, typer.Option(help="Column of row weights.", rich_help_panel=DATA)]
 Query = Annotated[
-    str | None, typer.Option(help="Column that names the query of each row: ranking.", rich_help_panel=DATA)
+    str | None, typer.Option(help="Column with the query of each row, for ranking.", rich_help_panel=DATA)
 ]
-Task = Annotated[
-    str | None, typer.Option(help="Column that names the task of each row.", rich_help_panel=TASKS)
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.", rich_help_panel=RUNNING)]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bars.", rich_help_panel=RUNNING)]
+Task = Annotated[str | None, typer.Option(help="Column with the task of each row.", rich_help_panel=TASKS)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=RUNNING)]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress bars.", rich_help_panel=RUNNING)]
 
 
 class Kind(str, Enum):
-    """Kinds of tasks."""
+    """Kinds of models."""
 
     auto = "auto"
     classification = "classification"
@@ -77,7 +83,7 @@ class Kind(str, Enum):
 
 
 KindOption = Annotated[
-    Kind, typer.Option(help="What to learn; auto looks at the target and --qid.", rich_help_panel=DATA)
+    Kind, typer.Option(help="Kind of model; auto decides by the target and --qid.", rich_help_panel=DATA)
 ]
 
 
@@ -100,7 +106,7 @@ def _main(
 @parameter_flags(list(PARAMETERS))
 def fit(
     table: TableFile,
-    out: Annotated[Path, typer.Option(help="Where the model goes, a JSON file.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="Model file to write (JSON).", show_default=False)],
     target: Target = None,
     kind: KindOption = Kind.auto,
     weight: Weight = None,
@@ -108,32 +114,32 @@ def fit(
     exclude: Exclude = None,
     categorical_words: Categorical = None,
     *,
-    given: Given,
+    texts: ParameterTexts,
     task: Task = None,
     valid: Annotated[
         str | None,
         typer.Option(
-            help="File or fraction of rows to follow the metric on.",
+            help="Validation rows: a file, or a fraction of the table.",
             metavar="FILE|FRACTION",
             rich_help_panel=VALIDATION,
         ),
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(min=0, help="Stop training after so many seconds.", rich_help_panel=RUNNING),
+        typer.Option(min=0, help="Stop training after this many seconds.", rich_help_panel=RUNNING),
     ] = None,
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Train on a table file and write the model.
 
-    Prints the selected features in order: what each gained, what it cost, and the loss or validation metric
-    after it. Every parameter of the estimators has a flag of the same name.
+    Prints the selected features in order, with their gain, their price, and the training loss or validation
+    metric after each. Every parameter of the estimators has a flag of the same name.
 
     gtgbm fit data.parquet --target clicked --n-features-to-select 20 --out model.json
     """
     with one_line_errors():
-        parameters = with_categorical(parse_given(given), _names(categorical_words), table)
+        parameters = with_categorical(parse_texts(texts), _names(categorical_words), table)
         if quiet or json:
             parameters.setdefault("verbose", 0)
         from rich.console import Console
@@ -151,12 +157,12 @@ def fit(
 def predict(
     model: ModelFile,
     table: TableFile,
-    out: Annotated[Path | None, typer.Option(help="A CSV file; without it, stdout.")] = None,
-    task: Annotated[str | None, typer.Option(help="Column that names the task of each row.")] = None,
+    out: Annotated[Path | None, typer.Option(help="CSV file to write; default: stdout.")] = None,
+    task: Annotated[str | None, typer.Option(help="Column with the task of each row.")] = None,
 ) -> None:
     """Predict the rows of a table file, in order.
 
-    Only the selected columns need be in the table; others are ignored.
+    The table needs only the selected columns; others are ignored.
     """
     with one_line_errors():
         from rich.console import Console
@@ -169,10 +175,10 @@ def predict(
 @app.command()
 def inspect(
     model: ModelFile,
-    tree: Annotated[int | None, typer.Option(help="Print this tree instead.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    tree: Annotated[int | None, typer.Option(help="Print only this tree, counted from 0.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Say what a model holds: its features, in order, or one of its trees."""
+    """Show a model: its selected features in order, or one of its trees."""
     with one_line_errors():
         from gtgbm.cli.inspect import run_inspect
 
@@ -184,21 +190,21 @@ def report(
     model: ModelFile,
     table: Annotated[
         Path | None,
-        typer.Argument(help="Rows to look at, better not those it was trained on; by default those."),
+        typer.Argument(help="Held-out rows, recommended; otherwise the report uses training rows."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where the report goes.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(help="HTML file to write.")] = Path("report.html"),
     target: Annotated[
-        str | None, typer.Option(help="Column to predict (libsvm: not needed).", show_default=False)
+        str | None, typer.Option(help="Target column (not for libsvm files).", show_default=False)
     ] = None,
-    qid: Annotated[str | None, typer.Option(help="Column that names the query of each row.")] = None,
-    task: Annotated[str | None, typer.Option(help="Column that names the task of each row.")] = None,
+    qid: Annotated[str | None, typer.Option(help="Column with the query of each row.")] = None,
+    task: Annotated[str | None, typer.Option(help="Column with the task of each row.")] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
 ) -> None:
-    """Write a report: one HTML file to open in a browser or to send to a colleague.
+    """Write a report of a model as one HTML file.
 
-    What was selected and in which order, what each feature adds, which columns could stand in for each
-    other, how good the predictions are. The target and the table are those the model was trained on unless
-    you name others.
+    It shows the selected features in order, their permutation importance, interchangeable columns and the
+    quality of the predictions. Pass held-out rows after the model; otherwise the report uses training rows.
+    The target is that of the training unless --target names another one.
     """
     with one_line_errors():
         from rich.console import Console
@@ -219,13 +225,13 @@ def compare(
     exclude: Exclude = None,
     categorical_words: Categorical = None,
     *,
-    given: Given,
-    test: Annotated[float, typer.Option(min=0.01, max=0.99, help="Share of rows to test on.")] = 0.25,
+    texts: ParameterTexts,
+    test: Annotated[float, typer.Option(min=0.01, max=0.99, help="Fraction of the rows to test on.")] = 0.25,
     json: AsJson = False,
 ) -> None:
-    """Compare our two searches, and LightGBM's best columns retrained, on rows that none of them saw."""
+    """Compare both searches and LightGBM retrained on its best columns, on held-out rows."""
     with one_line_errors():
-        parameters = with_categorical(parse_given(given), _names(categorical_words), table)
+        parameters = with_categorical(parse_texts(texts), _names(categorical_words), table)
         from rich.console import Console
 
         from gtgbm.cli.compare import CompareOptions, run_compare
@@ -240,15 +246,17 @@ def compare(
 
 @app.command()
 def demo(
-    rows: Annotated[int, typer.Option(min=1000, help="Training rows to generate.")] = 20_000,
-    columns: Annotated[int, typer.Option(min=315, help="Columns to generate.")] = 2_000,
-    penalty: Annotated[float, typer.Option(min=0, max=0.999, help="Price of a feature's first use.")] = 0.003,
+    rows: Annotated[int, typer.Option(min=1000, help="Number of training rows to generate.")] = 20_000,
+    columns: Annotated[int, typer.Option(min=315, help="Number of columns to generate.")] = 2_000,
+    penalty: Annotated[
+        float, typer.Option(min=0, max=0.999, help="Cost of the first use of a feature.")
+    ] = 0.003,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the data and the model.")] = 0,
     quick: Annotated[
         bool, typer.Option("--quick", help="At most 5,000 rows and 500 columns, and no comparison.")
     ] = False,
 ) -> None:
-    """Look for 15 relevant columns among thousands, and compare with training on all of them."""
+    """Find 15 relevant columns among thousands, and compare with a model of all columns."""
     from gtgbm.cli.demo import run_demo
 
     if quick:
@@ -256,5 +264,5 @@ def demo(
     run_demo(rows, columns, penalty, seed, compare=not quick)
 
 
-def _names(given: Names) -> list[str]:
-    return [name.strip() for one in given or [] for name in one.split(",")]
+def _names(options: Names) -> list[str]:
+    return [name.strip() for option in options or [] for name in option.split(",")]

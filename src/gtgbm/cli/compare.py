@@ -1,4 +1,4 @@
-"""``gtgbm compare``: our searches, and LightGBM's best columns retrained, at the same number of features."""
+"""``gtgbm compare``: both searches, and LightGBM retrained on as many columns, its best ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gtgbm.metrics import METRICS
 
 @dataclass(frozen=True)
 class Compared:
-    """A method's result on rows that nothing was chosen on."""
+    """The result of a method on held-out rows."""
 
     method: str
     features: int
@@ -33,7 +33,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class CompareOptions:
-    """What ``gtgbm compare`` was asked for."""
+    """Options of ``gtgbm compare``."""
 
     source: Source
     model: ModelOptions
@@ -42,34 +42,35 @@ class CompareOptions:
 
 
 def run_compare(options: CompareOptions, console: Console) -> None:
-    """Train each method and print its features, its test metric and its time."""
+    """Fit each method and print its number of features, its test metric and its time."""
     parameters = options.model.parameters
     loaded = options.source.load(parameters, console)
-    wrong = "compare is for classification of two classes and regression: give --target"
+    message = "compare is for classification of two classes and regression: give --target"
     if "target" not in loaded.columns:
-        raise UserError(wrong)
+        raise UserError(message)
     kind = kind_of_task(options.model.kind, loaded.columns)
     if kind == "ranking" or "task" in loaded.columns:
-        raise UserError(wrong)
+        raise UserError(message)
     if kind == "classification" and np.unique(loaded.columns["target"]).shape[0] != 2:
         raise UserError("compare is for two classes")
     train, test = loaded.split(options.test_fraction, seed=int(parameters.get("random_state") or 0))
-    found = []
+    results = []
     for method, run in _methods(kind, parameters).items():
         begin = perf_counter()
         n_features, predict = run(train)
         seconds = perf_counter() - begin
         metric = METRICS["auc" if kind == "classification" else "rmse"]
         y = _numbers(test.columns["target"])
-        found.append(Compared(method, n_features, metric.name, float(metric(y, predict(test))), seconds))
+        results.append(Compared(method, n_features, metric.name, float(metric(y, predict(test))), seconds))
     if options.as_json:
-        print_json({"rows": train.n_rows, "test_rows": test.n_rows, "methods": [vars(one) for one in found]})
+        methods = [vars(result) for result in results]
+        print_json({"rows": train.n_rows, "test_rows": test.n_rows, "methods": methods})
         return
-    table = Table(title=f"{train.n_rows:,} rows to train on, {test.n_rows:,} to test")
-    for heading in ("method", "features", f"test {found[0].metric}", "seconds"):
+    table = Table(title=f"{train.n_rows:,} training rows, {test.n_rows:,} test rows")
+    for heading in ("method", "features", f"test {results[0].metric}", "seconds"):
         table.add_column(heading, justify="left" if heading == "method" else "right")
-    for one in found:
-        table.add_row(one.method, str(one.features), f"{one.value:.4f}", f"{one.seconds:.2f}")
+    for result in results:
+        table.add_row(result.method, str(result.features), f"{result.value:.4f}", f"{result.seconds:.2f}")
     Console().print(table)
 
 
@@ -91,16 +92,16 @@ def _methods(kind: str, parameters: dict[str, Any]) -> dict[str, Run]:
 
         return run
 
-    found = {"gtgbm, group testing": ours("group-testing"), "gtgbm, all features": ours("exhaustive")}
+    methods = {"gtgbm, group testing": ours("group-testing"), "gtgbm, all features": ours("exhaustive")}
     try:
         import lightgbm  # noqa: F401
     except ImportError:
-        return found
-    return found | {"LightGBM, best columns retrained": _lightgbm(kind, parameters)}
+        return methods
+    return methods | {"LightGBM, best columns retrained": _lightgbm(kind, parameters)}
 
 
 def _lightgbm(kind: str, parameters: dict[str, Any]) -> Run:
-    """Train LightGBM on everything, keep the columns of most gain, train again."""
+    """Train LightGBM on all columns, keep those with the largest gain, and train again."""
     import lightgbm
 
     def run(train: Loaded) -> tuple[int, Callable[[Loaded], Any]]:

@@ -1,4 +1,4 @@
-"""User errors end in one line and an exit code, not in a traceback."""
+"""User errors are printed in one line, without a traceback."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from contextlib import contextmanager
 import typer
 
 FAILED = 2
-"""Exit code of what the user can mend."""
+"""Exit code of a user error."""
 INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
+"""Exit code after Ctrl-C, the convention of shells."""
 
 
 class UserError(ValueError):
-    """Something the user can mend."""
+    """A user error: wrong options, or a file that cannot be used."""
 
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turn errors about the user's input into a line on stderr and an exit code."""
+    """Convert errors about the user's input to one line on stderr and an exit code."""
     try:
         yield
     except (ValueError, TypeError, OSError) as error:
@@ -28,5 +28,5 @@ def one_line_errors() -> Iterator[None]:
         typer.secho(f"Error: {error}", err=True, fg="red")
         raise typer.Exit(FAILED) from None
     except KeyboardInterrupt:
-        typer.secho("Stopped; nothing was written.", err=True)
+        typer.secho("Interrupted; nothing was written.", err=True)
         raise typer.Exit(INTERRUPTED) from None

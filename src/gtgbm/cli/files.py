@@ -1,4 +1,4 @@
-"""Table files as batches of rows: CSV (plain or gzip), Parquet, Feather."""
+"""Reads table files in batches of rows: CSV (also gzip), Parquet, Feather."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from gtgbm.cli.errors import UserError
 from gtgbm.data import listed, repeated
 
 Report = Callable[[float], None]
-"""Told of the share of a file that was read so far."""
+"""Called with the fraction of a file that has been read."""
 
 _BLOCK = 2 << 20
-"""Bytes read at a time: Arrow's allocator keeps many times as much."""
+"""Bytes per block. Arrow's allocator keeps many times as much, so blocks are small."""
 _ROWS_PER_BLOCK = 32
-"""At least so many rows as long as the line of names fit in a block."""
+"""A block of a CSV holds at least this many rows of the length of the header."""
 _MOST_RESTARTS = 50
-"""Columns of a CSV that may turn out to be text after a first block of numbers."""
+"""Maximum number of columns of a CSV that begin with numbers and continue with text."""
 _SEPARATORS = ",;\t|"
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to read of a file.
+    """The columns to read from a file.
 
     Attributes
     ----------
     columns : sequence of str
     text : sequence of str
-        Columns that are text, whatever they look like.
+        Columns to read as text, even if they look like numbers.
     exact : sequence of str
-        Columns whose whole numbers stay whole.
+        Columns whose integers are not converted to floats.
     """
 
     columns: Sequence[str]
@@ -48,16 +48,16 @@ class TableFile(Protocol):
     names: list[str]
 
     def most_rows(self, report: Report) -> int:
-        """Count rows, or more than there are."""
+        """Return an upper bound on the number of rows."""
         ...
 
     def batches(self, wanted: Wanted, report: Report) -> Iterator[Any]:
-        """Yield Arrow tables; None says that all before was of the wrong type, and that it comes again."""
+        """Yield Arrow tables; None means that all earlier tables had a wrong type and are yielded again."""
         ...
 
 
 def open_table(path: Path) -> TableFile:
-    """Open a table by its suffix."""
+    """Open a table file; its suffix determines the format."""
     pa = _arrow()
     if not path.is_file():
         raise UserError(f"{path} is not a file: check the path")
@@ -75,7 +75,7 @@ def open_table(path: Path) -> TableFile:
     if maker is None or (path.suffix == ".gz" and maker is not _Csv):
         known = ", ".join(makers)
         raise UserError(
-            f"{path} has a suffix that is not known; known are {known}, .csv.gz, .libsvm and .svm"
+            f"{path} has an unknown suffix: give a file with one of {known}, .csv.gz, .libsvm, .svm"
         )
     try:
         table = cast(TableFile, maker(path))
@@ -83,14 +83,14 @@ def open_table(path: Path) -> TableFile:
         raise UserError(f"{path} cannot be read: {error}") from error
     if any("\0" in name for name in table.names):
         raise UserError(f"{path} has a column name with a zero byte in it: is it a text file?")
-    twice = repeated(table.names)
-    if twice:
-        raise UserError(f"{path} has several columns of the same name: {listed(twice)}; rename them")
+    duplicates = repeated(table.names)
+    if duplicates:
+        raise UserError(f"{path} has several columns of the same name: {listed(duplicates)}; rename them")
     return table
 
 
 class _Csv:
-    """Text with a line of names; types are those of the first block, unless later values disagree."""
+    """A CSV file with a header; types are those of the first block, widened if later values differ."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._is_gzip = path, path.suffix == ".gz"
@@ -102,7 +102,7 @@ class _Csv:
         except UnicodeDecodeError as error:
             raise UserError(f"{path} is not UTF-8 text: convert it ({error})") from error
         if not text.strip():
-            raise UserError(f"{path} has no line of column names")
+            raise UserError(f"{path} has no header line with column names")
         self._separator = max(_SEPARATORS, key=text.count)
         self._block = max(_BLOCK, _ROWS_PER_BLOCK * len(header))
         self._types: dict[str, Any] = {}
@@ -110,7 +110,7 @@ class _Csv:
             self.names = list(reader.schema.names)
 
     def most_rows(self, report: Report) -> int:
-        """Count lines; a quoted text may have several."""
+        """Return the number of lines, an upper bound since quoted text may have several."""
         lines = 0
         with self._bytes() as (file, raw):
             while block := file.read(_BLOCK):
@@ -119,7 +119,7 @@ class _Csv:
         return lines + 1
 
     def batches(self, wanted: Wanted, report: Report) -> Iterator[Any]:
-        """Yield Arrow tables; once a column turns out to be something else, all is read again."""
+        """Yield Arrow tables; if a value does not fit the type of its column, yield None and restart."""
         pa = _arrow()
         self._types |= {name: pa.string() for name in wanted.text}
         with self._reader(wanted.columns)[0] as reader:
@@ -136,12 +136,12 @@ class _Csv:
             self._widen(problem, wanted.columns)
             yield None
         raise UserError(
-            f"{self._path}: more than {_MOST_RESTARTS} columns begin with numbers and go on with text: name "
-            "them with --categorical, or leave them out with --exclude"
+            f"{self._path}: more than {_MOST_RESTARTS} columns begin with numbers and continue with text: "
+            "name them with --categorical, or leave them out with --exclude"
         )
 
     def _attempt(self, wanted: Wanted, report: Report) -> Generator[Any, None, str | None]:
-        """Yield tables up to the end, or up to a value that does not fit; returns what is wrong with it."""
+        """Yield tables up to the end, or up to a value of another type; then return the error message."""
         pa = _arrow()
         reader, raw = self._reader(wanted.columns)
         with reader:
@@ -157,11 +157,11 @@ class _Csv:
                 pa.default_memory_pool().release_unused()
 
     def _widen(self, message: str, columns: Sequence[str]) -> None:
-        """Make the column that an error is about fractions or text, or fail with the error."""
+        """Change the type of the column that an error message names to float or text, or raise the error."""
         pa = _arrow()
-        _, found, rest = message.partition("In CSV column #")
+        _, marker, rest = message.partition("In CSV column #")
         number = rest.partition(":")[0]
-        if not found or "conversion error" not in message or not number.isdigit():
+        if not marker or "conversion error" not in message or not number.isdigit():
             raise UserError(f"{self._path} cannot be read: {message}")
         name = self.names[int(number)]
         if name not in columns or self._types.get(name) == pa.string():
@@ -173,7 +173,7 @@ class _Csv:
         """Return a reader of batches, and the file that it reads from."""
         from pyarrow import csv
 
-        # Arrow's own files: its threads may read ahead of Python, and outlive it.
+        # Not a Python file: Arrow's threads read ahead, and may do so while Python shuts down.
         pa = _arrow()
         raw = pa.OSFile(str(self._path))
         reader = csv.open_csv(
@@ -183,7 +183,7 @@ class _Csv:
             convert_options=csv.ConvertOptions(
                 column_types=self._types,
                 include_columns=None if columns is None else list(columns),
-                # Text such as "NA" may mean something; in columns of numbers it is missing.
+                # "NA" is missing in numeric columns, but may be a category in columns of text.
                 strings_can_be_null=False,
             ),
         )
@@ -191,7 +191,7 @@ class _Csv:
 
     @contextmanager
     def _bytes(self) -> Iterator[tuple[BinaryIO, BinaryIO]]:
-        """Open the text, and the file that it comes from."""
+        """Open the decompressed text, and the file on disk."""
         with self._path.open("rb") as raw:
             yield (cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if self._is_gzip else raw), raw
 
@@ -204,7 +204,7 @@ class _Parquet:
         self.names = list(self._file.schema_arrow.names)
 
     def most_rows(self, report: Report) -> int:
-        """Return the number of rows, which the file knows."""
+        """Return the number of rows from the metadata of the file."""
         report(1.0)
         return int(self._file.metadata.num_rows)
 
@@ -232,7 +232,7 @@ class _Feather:
         return sum(self._file.get_batch(k).num_rows for k in range(self._file.num_record_batches))
 
     def batches(self, wanted: Wanted, report: Report) -> Iterator[Any]:
-        """Yield the file's own batches."""
+        """Yield the batches of the file."""
         pa = _arrow()
         for k in range(self._file.num_record_batches):
             yield _as_text(pa.table(self._file.get_batch(k)).select(list(wanted.columns)), wanted.text)
@@ -240,7 +240,7 @@ class _Feather:
 
 
 def _without_empty_text(table: Any) -> Any:
-    """Make empty text missing, quoted or not."""
+    """Replace empty text, quoted or not, by missing values."""
     from pyarrow import compute
 
     pa = _arrow()
@@ -262,7 +262,7 @@ def _as_text(table: Any, text: Sequence[str]) -> Any:
 
 
 def _widest(kind: Any) -> Any:
-    """Return the type of a column whose first block has one: whole numbers may go on with fractions."""
+    """Return the type for a column from that of its first block: floats may follow integers."""
     pa = _arrow()
     return pa.float64() if pa.types.is_integer(kind) or pa.types.is_null(kind) else kind
 

@@ -1,4 +1,4 @@
-"""``gtgbm fit``: a table file in, a model file out."""
+"""``gtgbm fit``: fits a model to a table file and writes a model file."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from gtgbm.files import check_writable
 
 @dataclass(frozen=True)
 class Source:
-    """Where rows come from, and which columns are no features."""
+    """A table file, and the columns of it that are not features."""
 
     table: Path
     roles: Roles
     exclude: Sequence[str]
 
     def load(self, parameters: dict[str, Any], console: Console) -> Loaded:
-        """Read the table; columns that a parameter says hold categories are read as text."""
-        # Those of libsvm's format have no names; the estimator knows them by number.
+        """Read the table; the columns in ``categorical_features`` are read as text."""
+        # Columns of libsvm files have no names: the estimator gets their indices.
         named = None if is_libsvm(self.table) else parameters.get("categorical_features")
         return load(self.table, self.roles, console, exclude=self.exclude, categorical=named or [])
 
 
 @dataclass(frozen=True)
 class FitOptions:
-    """What ``gtgbm fit`` was asked for."""
+    """Options of ``gtgbm fit``."""
 
     source: Source
     model: ModelOptions
@@ -48,13 +48,13 @@ class FitOptions:
 
 
 def run_fit(options: FitOptions, console: Console) -> None:
-    """Read, train, write the model, say what was selected."""
+    """Read the table, fit, write the model and print the selected features."""
     check_writable(options.out)
     _check_shortlist(options)
     source = options.source
     loaded = source.load(options.model.parameters, console)
     if "target" not in loaded.columns:
-        raise UserError("--target is missing: name the column to predict")
+        raise UserError("--target is missing: name the target column")
     model = options.model.make(loaded)
     train, valid = _parts(loaded, options, console)
     begin = monotonic()
@@ -80,33 +80,33 @@ def _check_shortlist(options: FitOptions) -> None:
     if "shortlist" not in parameters:
         return
     if parameters.get("n_features_to_select") is None:
-        raise UserError("--shortlist needs --max-features, which it is a multiple of: give both")
+        raise UserError("--shortlist is a multiple of --max-features, which is missing: give both")
     if options.source.roles.task is not None:
-        raise UserError("--shortlist and --task do not go together: there is no shortlist of several tasks")
+        raise UserError("--shortlist and --task exclude each other: multitask models have no shortlist")
     if options.time_limit is not None:
-        raise UserError("--shortlist and --time-limit do not go together: only its last fit could be stopped")
+        raise UserError("--shortlist and --time-limit exclude each other: only the last fit can be stopped")
 
 
 def fit_model(
     model: Any, train: Loaded, valid: Loaded | None, callbacks: Sequence[Callable[[Progress], object]]
 ) -> None:
-    """Fit an estimator to the columns of a loaded table."""
-    given: dict[str, Any] = {"sample_weight": train.columns.get("weight")}
+    """Fit an estimator to a loaded table."""
+    arguments: dict[str, Any] = {"sample_weight": train.columns.get("weight")}
     for role in ("qid", "task"):
         if role in train.columns:
-            given[role] = train.columns[role]
+            arguments[role] = train.columns[role]
     if valid is not None:
-        given["eval_set"] = (valid.X, valid.columns["target"])
+        arguments["eval_set"] = (valid.X, valid.columns["target"])
         for role in ("qid", "task"):
             if role in valid.columns:
-                given[f"eval_{role}"] = valid.columns[role]
+                arguments[f"eval_{role}"] = valid.columns[role]
         if "weight" in valid.columns and "task" not in valid.columns:
-            given["eval_sample_weight"] = valid.columns["weight"]
-    model.fit(train.X, train.columns["target"], callbacks=callbacks, **given)
+            arguments["eval_sample_weight"] = valid.columns["weight"]
+    model.fit(train.X, train.columns["target"], callbacks=callbacks, **arguments)
 
 
 def _parts(loaded: Loaded, options: FitOptions, console: Console) -> tuple[Loaded, Loaded | None]:
-    """Rows to train on, and rows to follow the metric on."""
+    """Return training rows and validation rows."""
     parameters = options.model.parameters
     if options.valid is None:
         stops_early = parameters.get("early_stopping_rounds") is not None
@@ -122,7 +122,7 @@ def _parts(loaded: Loaded, options: FitOptions, console: Console) -> tuple[Loade
         roles = options.source.roles
         return loaded, load(Path(options.valid), roles, console, schema=schema, libsvm=loaded.libsvm)
     if not 0 < fraction < 1:
-        raise UserError(f"--valid {options.valid} is no fraction between 0 and 1, and no file")
+        raise UserError(f"--valid {options.valid} is neither a fraction between 0 and 1 nor a file")
     return loaded.split(fraction, seed=int(parameters.get("random_state") or 0))
 
 

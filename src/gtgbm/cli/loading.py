@@ -1,4 +1,4 @@
-"""From a table file to what a fit takes: numbers, and the columns with a part of their own."""
+"""Loads a table file for a fit: features as numbers, and target, weight, query and task columns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LIBSVM = (".libsvm", ".svm", ".svmlight")
 
 @dataclass(frozen=True)
 class Roles:
-    """Columns that are no features."""
+    """Names of the columns that are not features."""
 
     target: str | None = None
     weight: str | None = None
@@ -39,21 +39,21 @@ class Roles:
     task: str | None = None
 
     def named(self) -> dict[str, str]:
-        """Return the name of each column there is, by its role."""
+        """Return the names that are set, by role."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {role: name for role, name in values.items() if name is not None}
 
 
 @dataclass(frozen=True)
 class LibsvmColumns:
-    """Columns of files in libsvm's format: the number of the first one, 0 or 1, and how many there are."""
+    """Columns of a libsvm file: the index of the first one, 0 or 1, and their number."""
 
     first: int
     count: int
 
     @classmethod
     def of(cls, model: Any) -> LibsvmColumns:
-        """Return those of the file that a model was trained on."""
+        """Return the columns of the file that a model was trained on."""
         return cls(int(model._about.get("first_column", 1)), model.n_features_in_)
 
 
@@ -65,7 +65,7 @@ class Loaded:
     ----------
     X : EncodedFrame or scipy CSR matrix
     columns : dict of str to ndarray, shape (n,)
-        Target, weight, qid and task, where there are such columns.
+        Target, weight, qid and task, by role.
     """
 
     X: Any
@@ -74,27 +74,32 @@ class Loaded:
 
     @property
     def table(self) -> Any:
-        """Return the numbers alone, an array or a CSR matrix."""
+        """The features as an array or a CSR matrix."""
         return self.X.table if isinstance(self.X, EncodedFrame) else self.X
 
     @property
     def n_columns(self) -> int:
-        """Columns of the table."""
+        """Number of feature columns."""
         return int(self.table.shape[1])
 
     @property
     def n_rows(self) -> int:
-        """Rows of the table."""
+        """Number of rows."""
         return int(self.table.shape[0])
 
     def split(self, fraction: float, seed: int) -> tuple[Loaded, Loaded]:
-        """Part the rows at random; the table is moved within its memory, and is no longer good for itself."""
+        """Split the rows at random; queries stay whole.
+
+        The table is rearranged in place to save memory, so this object must not be used afterwards.
+        """
         rng, n = np.random.default_rng(seed), self.n_rows
         qid = self.columns.get("qid")
         units, of_row = (np.arange(n), np.arange(n)) if qid is None else np.unique(qid, return_inverse=True)
         n_taken = round(fraction * units.shape[0])
         if not 0 < n_taken < units.shape[0]:
-            raise UserError(f"--valid {fraction} of {units.shape[0]} rows or queries leaves none on one side")
+            raise UserError(
+                f"a fraction of {fraction} of {units.shape[0]} rows or queries leaves one part empty"
+            )
         is_taken = np.isin(of_row, rng.choice(units.shape[0], n_taken, replace=False))
         taken, kept = np.flatnonzero(is_taken), np.flatnonzero(~is_taken)
         parts = [{role: values[rows] for role, values in self.columns.items()} for rows in (kept, taken)]
@@ -124,17 +129,19 @@ def load(
     Parameters
     ----------
     exclude : sequence of str
-        Columns to leave out.
+        Columns that are not features.
     categorical : sequence of str
-        Columns of categories, whatever they look like.
+        Categorical columns, even if they look like numbers.
     schema : FrameSchema or None
-        The columns to read, as another table has them; None: all.
+        Columns of the training table, which are read. None: all columns.
     libsvm : LibsvmColumns or None
-        The same for libsvm's format.
+        Columns of the training table if it was a libsvm file.
     """
     named = list(roles.named().values())
     if repeated(named):
-        raise UserError(f"column {repeated(named)[0]!r} has two parts to play: name another for one of them")
+        name = repeated(named)[0]
+        both = " and ".join(role for role, column in roles.named().items() if column == name)
+        raise UserError(f"column {name!r} is both {both}: name a different column for one of them")
     bar = Progress(
         TextColumn("reading {task.fields[name]}", markup=False),
         BarColumn(bar_width=30),
@@ -152,7 +159,7 @@ def load(
 
         if is_libsvm(path):
             if schema is not None:
-                raise UserError(f"{path} is in libsvm's format; the model knows its columns by name")
+                raise UserError(f"{path} is a libsvm file without names, but the training table has names")
             return _load_libsvm(path, roles, [*exclude, *categorical], libsvm)
         file = open_table(path)
         _check_names(path, file, [*named, *exclude, *categorical])
@@ -163,7 +170,7 @@ def load(
 
 
 def is_libsvm(path: Path) -> bool:
-    """Whether a file is in libsvm's format, by its suffix."""
+    """Whether the suffix of a file is that of libsvm files."""
     suffixes = [suffix for suffix in path.suffixes if suffix not in (".gz", ".bz2")]
     return bool(suffixes) and suffixes[-1].lower() in _LIBSVM
 
@@ -186,7 +193,7 @@ def _load(
         _check_names(path, file, names)
         text = schema.text_names
     if not names:
-        raise UserError(f"{path} has no columns left to learn from")
+        raise UserError(f"{path} has no feature columns: all columns are excluded or have a role")
     wanted = Wanted([*names, *roles.named().values()], text, list(roles.named().values()))
     most_rows = file.most_rows(report)
     builder: TableBuilder | None = None
@@ -197,9 +204,9 @@ def _load(
             continue
         if batch.num_rows == 0:
             continue
-        found = as_frame(batch, str(path))
-        assert found is not None
-        frame = found[0]
+        named_frame = as_frame(batch, str(path))
+        assert named_frame is not None
+        frame = named_frame[0]
         if builder is None:
             if schema is not None:
                 builder = TableBuilder.like(schema, most_rows, np.float64, str(path))
@@ -211,18 +218,18 @@ def _load(
             columns[role].append(values_of(path, name, batch.column(name)))
     if builder is None:
         raise UserError(f"{path} has no rows")
-    table, found_schema = builder.finish()
+    table, table_schema = builder.finish()
     return Loaded(
-        EncodedFrame(table, found_schema),
+        EncodedFrame(table, table_schema),
         {role: np.concatenate(parts) for role, parts in columns.items()},
     )
 
 
 def values_of(path: Path, name: str, column: Any) -> NDArray[Any]:
-    """Values of a column with a part of its own, none of which may be missing."""
+    """Return the values of a target, weight, query or task column, none of which may be missing."""
     if column.null_count:
         raise UserError(f"{path}: column {name!r} has missing values; leave these rows out")
-    # A copy: what Arrow allocated would keep all of its batch.
+    # Copied, since a view would keep Arrow's whole batch in memory.
     values = np.array(as_values(column))
     return values.astype(np.str_) if values.dtype.kind == "O" else values
 
@@ -231,12 +238,12 @@ def _load_libsvm(path: Path, roles: Roles, named: Sequence[str], like: LibsvmCol
     from sklearn.datasets import load_svmlight_file
 
     for name in [*named, *(name for role, name in roles.named().items() if role in ("weight", "task"))]:
-        raise UserError(f"{path} is in libsvm's format, whose columns have no names: there is no {name!r}")
+        raise UserError(f"{path} is a libsvm file, whose columns have no names: there is no column {name!r}")
     try:
         X, y, qid = load_svmlight_file(str(path), query_id=True, zero_based=True)
     except (ValueError, OverflowError, MemoryError, EOFError) as error:
-        raise UserError(f"{path} is not in libsvm's format: {error}") from error
-    # Columns are counted from 0 or from 1: the first file says which, for all that belong to it.
+        raise UserError(f"{path} is not a valid libsvm file: {error}") from error
+    # Columns are counted from 0 or from 1: the training file decides, for all files used with the model.
     first = like.first if like is not None else int(X.indices.min(initial=1) > 0)
     count = like.count if like is not None else max(X.shape[1] - first, 1)
     X.resize(X.shape[0], max(X.shape[1], count + first))

@@ -1,4 +1,4 @@
-"""``gtgbm predict``: a model file and a table file in, predictions out, batch by batch."""
+"""``gtgbm predict``: predicts the rows of a table file batch by batch."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run_predict(path: Path, table: Path, out: Path | None, task: str | None, con
     if out is not None:
         check_writable(out)
     model = load_model(path)
-    # Aside first: a CSV may turn out to be of another type late, and all is predicted again.
+    # To a temporary file first: if a late value changes the type of a CSV column, all rows are redone.
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as file:
         _write(model, table, task or model._about.get("task"), file, console)
         file.seek(0)
@@ -52,7 +52,7 @@ def _write(model: Any, table: Path, task: str | None, file: IO[str], console: Co
 
 
 def _is_by_column(model: Any, task: str | None) -> bool:
-    """Whether there is a prediction for each task in every row."""
+    """Whether every row has a prediction for each task."""
     return task is None and hasattr(model, "tasks_")
 
 
@@ -67,14 +67,14 @@ def _headings(model: Any, task: str | None) -> list[str]:
 def _predicted(
     model: Any, path: Path, task: str | None, console: Console
 ) -> Iterator[list[list[Any]] | None]:
-    """Yield predictions; None says that all before was wrong, and that it comes again."""
+    """Yield predictions; None means that all earlier predictions are discarded and yielded again."""
     if is_libsvm(path):
         yield _rows(model, load(path, Roles(), console, libsvm=LibsvmColumns.of(model)).X, None)
         return
     file = open_table(path)
     names = _needed(model, path, file.names)
     if task is not None and task not in file.names:
-        raise UserError(f"{path} has no column {task!r}, which names the task of each row; give --task")
+        raise UserError(f"{path} has no column {task!r} with the task of each row; give --task")
     wanted = Wanted([*names, *([task] if task else [])], _text(model, names), [task] if task else [])
     for batch in file.batches(wanted, lambda _: None):
         if batch is None:
@@ -85,25 +85,25 @@ def _predicted(
 
 
 def _needed(model: Any, path: Path, present: list[str]) -> list[str]:
-    """Columns to read."""
+    """Return the columns to read."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         if len(present) != model.n_features_in_:
             raise UserError(
-                f"{path} has {len(present)} columns, the model takes {model.n_features_in_}, which it does "
-                "not know by name: leave the others out"
+                f"{path} has {len(present)} columns, but the model was trained on {model.n_features_in_} "
+                "columns without names: give a table with exactly these"
             )
         return present
     needed = [str(name) for name in names[np.sort(model.selected_features_)]]
-    absent = lacking(needed, present)
-    if absent:
-        raise UserError(f"{path} has no columns {listed(absent)}, which the model needs")
-    # A model that bought nothing predicts a constant for every row, of which it must know the number.
+    missing = lacking(needed, present)
+    if missing:
+        raise UserError(f"{path} has no columns {listed(missing)}, which the model needs")
+    # A model without features predicts a constant; a column is read to count the rows.
     return needed or present[:1]
 
 
 def _text(model: Any, names: list[str]) -> list[str]:
-    """Columns that are text, whatever they look like."""
+    """Return the columns to read as text, even if they look like numbers."""
     if model._schema is None:
         return []
     if not model._schema.is_named:
@@ -113,7 +113,7 @@ def _text(model: Any, names: list[str]) -> list[str]:
 
 
 def _as_trained(model: Any, table: Any) -> Any:
-    """Return columns by place where the model knows no names."""
+    """Return the columns by position if the model was trained without names."""
     if hasattr(model, "feature_names_in_"):
         return table
     if model._schema is not None:
@@ -122,11 +122,11 @@ def _as_trained(model: Any, table: Any) -> Any:
 
 
 def _rows(model: Any, X: Any, task: NDArray[Any] | None) -> list[list[Any]]:
-    given = {} if task is None else {"task": task}
-    predicted = model.predict(X, **given)
+    arguments = {} if task is None else {"task": task}
+    predicted = model.predict(X, **arguments)
     columns = [(predicted if predicted.ndim == 2 else predicted[:, None]).astype(object)]
     if hasattr(model, "classes_"):
-        p = model.predict_proba(X, **given)
+        p = model.predict_proba(X, **arguments)
         columns.append((p[:, :, 1] if p.ndim == 3 else p).astype(object))
     rows: list[list[Any]] = np.hstack(columns).tolist()
     return rows

@@ -1,4 +1,4 @@
-"""``gtgbm report``: a model file and a table file in, an HTML file out."""
+"""``gtgbm report``: writes the HTML report of a model on the rows of a table file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gtgbm.estimators import load_model
 from gtgbm.files import check_writable
 
 _MOST_ROWS = 20_000
-"""Rows of a table that are kept for the report, at random."""
+"""Expected number of rows that are drawn at random from larger tables."""
 
 
 def run_report(
@@ -32,21 +32,21 @@ def run_report(
     about = model._about
     table = Path(about["table"]) if table is None and "table" in about else table
     if table is None:
-        raise UserError(f"{path} does not say which table it is from: name one")
-    known = Roles(**{role: about.get(role) for role in ("target", "weight", "qid", "task")})
+        raise UserError(f"{path} does not name its training table: give a table file")
+    stored = Roles(**{role: about.get(role) for role in ("target", "weight", "qid", "task")})
     roles = Roles(
-        *(given or old for given, old in zip(vars(roles).values(), vars(known).values(), strict=True))
+        *(option or old for option, old in zip(vars(roles).values(), vars(stored).values(), strict=True))
     )
     if roles.target is None and not is_libsvm(table):
-        raise UserError(f"--target is missing: {path} does not say which column to predict")
+        raise UserError(f"--target is missing: {path} does not name its target column")
     X, columns = _sample(model, table, roles, console)
-    given = {role: columns[role] for role in ("qid", "task") if role in columns}
-    written = write_report(model, X, columns["target"], out, title=title, **given)
+    arguments = {role: columns[role] for role in ("qid", "task") if role in columns}
+    written = write_report(model, X, columns["target"], out, title=title, **arguments)
     console.print(f"{written} ({written.stat().st_size / 1e6:.1f} MB)", markup=False, highlight=False)
 
 
 def _sample(model: Any, path: Path, roles: Roles, console: Console) -> tuple[Any, dict[str, Any]]:
-    """Read a table, and keep some of its rows; of a libsvm file all."""
+    """Read a random sample of the rows of a table, or all rows of a libsvm file."""
     if is_libsvm(path):
         loaded = load(path, Roles(target=roles.target), console, libsvm=LibsvmColumns.of(model))
         return loaded.X, loaded.columns
@@ -55,13 +55,13 @@ def _sample(model: Any, path: Path, roles: Roles, console: Console) -> tuple[Any
     file = open_table(path)
     names = getattr(model, "feature_names_in_", None)
     if names is None:
-        raise UserError(f"the model knows no names of columns; {path} must be in libsvm's format")
+        raise UserError(f"the model was trained without column names: {path} must be a libsvm file")
     named = {role: name for role, name in roles.named().items() if role != "weight"}
-    absent = lacking([*names, *named.values()], file.names)
-    if absent:
-        raise UserError(f"{path} has no columns {listed(absent)}, which the report shows")
+    missing = lacking([*names, *named.values()], file.names)
+    if missing:
+        raise UserError(f"{path} has no columns {listed(missing)}, which the report needs")
     wanted = Wanted([*names, *named.values()], model._schema.text_names, list(named.values()))
-    # Each row is kept with the same chance, before the number of rows is known exactly.
+    # Each row is drawn with the same probability, since the exact number of rows is not known yet.
     share = min(1.0, _MOST_ROWS / file.most_rows(lambda _: None))
     rng = np.random.default_rng(0)
     kept: list[Any] = []

@@ -1,6 +1,6 @@
-"""What a fitted model says about its features.
+"""Explanations of fitted models.
 
-Staged predictions, loss on held-out rows, the curve over selected features, correlations of columns.
+Staged predictions, metrics on held-out rows, the selection path, permutation of columns, correlations.
 """
 
 from gtgbm.explain.correlations import absolute_correlations

@@ -1,4 +1,4 @@
-"""How alike the selected features are."""
+"""Plot of the correlations of the selected features."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CorrelationDisplay:
     Parameters
     ----------
     correlations : array-like of float, shape (k, k)
-        From 0 to 1; NaN, of constant columns, stays blank.
+        From 0 to 1; NaN (constant columns) is left blank.
     names : sequence of str
 
     Attributes
@@ -38,15 +38,15 @@ class CorrelationDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, *, top: int = 40, names: Sequence[Any] | None = None, ax: Any = None
     ) -> CorrelationDisplay:
-        """Draw the absolute Pearson correlations of the selected columns, in the order they were bought.
+        """Draw the absolute Pearson correlations of the selected columns, in the order of selection.
 
         Parameters
         ----------
         estimator : fitted estimator
         X : array-like, dataframe or sparse matrix, shape (n, d)
-            The columns the model was fitted on; categories have no correlations and stay blank.
+            A table with the columns that the model was fitted on. Categorical columns are left blank.
         top : int
-            Only the first so many selected columns are drawn.
+            Maximum number of columns to draw.
         names : sequence of str, shape (d,), optional
         ax : matplotlib Axes, optional
         """
@@ -57,7 +57,7 @@ class CorrelationDisplay:
         return cls(absolute_correlations(values, values), [all_names[j] for j in columns]).plot(ax)
 
     def plot(self, ax: Any = None) -> CorrelationDisplay:
-        """Draw into `ax`, or a new figure; returns the display."""
+        """Draw into `ax` or a new figure, and return the display."""
         side = 2.2 + 0.3 * max(len(self.names), 4)
         self.ax_, self.figure_ = axes_of(ax, (side + 1.0, side))
         labels = shown(self.names, 24)

@@ -1,4 +1,4 @@
-"""Reads the tables that users have, a few columns at a time."""
+"""Reads columns of the user's tables as numbers."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def columns_of(X: Any, columns: Any) -> F64:
 
 
 def table_of(estimator: Any, X: Any) -> Any:
-    """Return a table with the columns that a model was fitted on, in their order; dataframes go by names."""
+    """Return the columns that a model was fitted on, in their order; those of a dataframe by name."""
     names = getattr(estimator, "feature_names_in_", None)
-    found = None if names is None else as_frame(X)
-    if names is not None and found is not None:
-        absent = lacking(names, found[0].columns)
-        if absent:
-            raise ValueError(f"X lacks columns that the model was fitted on: {', '.join(absent[:10])}")
-        return found[0].select(names.tolist())
+    frame = None if names is None else as_frame(X)
+    if names is not None and frame is not None:
+        missing = lacking(names, frame[0].columns)
+        if missing:
+            raise ValueError(f"X lacks columns that the model was fitted on: {', '.join(missing[:10])}")
+        return frame[0].select(names.tolist())
     if not hasattr(X, "shape"):
         X = np.asarray(X)
     if len(X.shape) != 2:
@@ -39,17 +39,17 @@ def table_of(estimator: Any, X: Any) -> Any:
 
 
 def as_numbers(X: Any, target: F64 | None = None) -> Any:
-    """Return a dataframe as numbers, shape (n, d); other tables as they are.
+    """Return a dataframe as numbers, shape (n, d), and other tables unchanged.
 
     Parameters
     ----------
     target : ndarray of float64, shape (n,), optional
-        A category becomes the mean target of its rows; without a target it has no number, and becomes NaN.
+        A category becomes the mean target of its rows, or NaN without a target.
     """
-    found = as_frame(X)
-    if found is None:
+    frame = as_frame(X)
+    if frame is None:
         return X
-    table, schema = encode_frame(*found)
+    table, schema = encode_frame(*frame)
     if schema.categorical:
         table = table.copy()
     for k in schema.categorical:
@@ -61,6 +61,6 @@ def _means(codes: Any, target: F64) -> F64:
     is_known = ~np.isnan(codes)
     number = codes[is_known].astype(np.int64)
     means = np.bincount(number, weights=target[is_known]) / np.maximum(np.bincount(number), 1)
-    found = np.full(codes.shape[0], np.nan)
-    found[is_known] = means[number]
-    return found
+    of_rows = np.full(codes.shape[0], np.nan)
+    of_rows[is_known] = means[number]
+    return of_rows

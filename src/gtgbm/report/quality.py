@@ -1,4 +1,4 @@
-"""How good predictions are: curves and residuals, by the kind of targets."""
+"""Quality of predictions: metrics, curves and residuals for each kind of targets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PLACES = (1, 2, 3, 5, 10, 20, 50)
 
 @dataclass(frozen=True)
 class Value:
-    """A metric of the model, and of a model that knows nothing of the columns."""
+    """A metric of the model and of the best constant prediction."""
 
     name: str
     value: float
@@ -35,7 +35,7 @@ class Value:
 
 
 def metric_table(sample: Sample) -> list[Value]:
-    """Measure the usual metrics, and beside them those of the best constant prediction."""
+    """Return the usual metrics of the model and of the best constant prediction."""
     names = dict.fromkeys([sample.metric.name, *_METRICS[sample.rows.kind]])
     constant = _constant(sample)
     return [
@@ -45,7 +45,7 @@ def metric_table(sample: Sample) -> list[Value]:
 
 
 def _constant(sample: Sample) -> F64:
-    """Predict the mean of these rows for each of them, of each task for its own."""
+    """Return the constant prediction for each row: the mean target, for several tasks that of the task."""
     y, prediction = sample.rows.y, sample.prediction
     if sample.rows.kind == "multiclass":
         shares = np.bincount(y.astype(np.int64), minlength=prediction.shape[1]) / y.shape[0]
@@ -57,7 +57,7 @@ def _constant(sample: Sample) -> F64:
 
 
 def quality_pictures(sample: Sample, classes: Sequence[Any]) -> list[Picture]:
-    """Pictures for the kind of targets a model has; rows of all tasks together."""
+    """Draw the plots for the kind of targets; rows of all tasks are pooled."""
     y, prediction = sample.rows.y, sample.prediction
     if sample.rows.kind == "multiclass":
         return _of_classes(y.astype(np.int64), prediction, classes)
@@ -73,28 +73,29 @@ def _of_two_classes(y: F64, p: F64) -> list[Picture]:
     def draw_roc(ax: Any) -> None:
         _draw_rocs(ax, [(f"AUC {METRICS['auc'](y, p):.3f}", y, p)])
 
-    found = [
+    pictures = [
         picture(
             lambda ax: _draw_calibration(ax, y, np.clip(p, 0.0, 1.0)),
             "Calibration",
-            "Rows in ten groups of rising predicted probability: the share that truly is of the second "
-            "class. On the dashed line probabilities mean what they say.",
+            "Observed frequency of the second class in ten groups of increasing predicted probability. "
+            "Perfectly calibrated probabilities are on the dashed line.",
         )
     ]
     if np.unique(y).shape[0] == 2:
-        found.insert(0, picture(draw_roc, "ROC curve", "True against false positives, for every threshold."))
-    return found
+        caption = "True positive rate against false positive rate, for all thresholds."
+        pictures.insert(0, picture(draw_roc, "ROC curve", caption))
+    return pictures
 
 
 def _draw_rocs(ax: Any, curves: Sequence[tuple[str, F64, F64]]) -> None:
     for colour, (label, y, p) in zip(COLOURS, curves, strict=False):
         false, true, _ = roc_curve(y, p)
-        # Some hundred points are a smooth line.
+        # A few hundred points are enough for a smooth line.
         kept = np.unique(np.linspace(0, false.shape[0] - 1, 300).astype(np.int64))
         ax.plot(false[kept], true[kept], color=colour, label=label, linewidth=1.5)
     ax.plot([0, 1], [0, 1], color=QUIET, linestyle="--", linewidth=1)
-    ax.set_xlabel("share of negatives above the threshold")
-    ax.set_ylabel("share of positives above")
+    ax.set_xlabel("false positive rate")
+    ax.set_ylabel("true positive rate")
     ax.legend(frameon=False, loc="lower right")
     plain_axes(ax)
 
@@ -106,7 +107,7 @@ def _draw_calibration(ax: Any, y: F64, p: F64) -> None:
         [p[rows].mean() for rows in groups], [y[rows].mean() for rows in groups], marker="o", color=COLOURS[0]
     )
     ax.set_xlabel("predicted probability")
-    ax.set_ylabel("true share")
+    ax.set_ylabel("observed frequency")
     plain_axes(ax)
 
 
@@ -114,7 +115,7 @@ def _of_classes(y: I64, p: F64, classes: Sequence[Any]) -> list[Picture]:
     present = np.argsort(-np.bincount(y, minlength=len(classes)), kind="stable").tolist()
     drawn = [k for k in present if 0 < np.count_nonzero(y == k) < y.shape[0]][:_MOST_CLASSES]
     labels = dict(zip(drawn, shown([classes[k] for k in drawn], 16), strict=True))
-    most = f" Of {len(classes)} classes the {len(drawn)} most frequent." if len(drawn) < len(classes) else ""
+    most = f" The {len(drawn)} most frequent of {len(classes)} classes." if len(drawn) < len(classes) else ""
 
     def draw_rocs(ax: Any) -> None:
         _draw_rocs(ax, [(labels[k], (y == k).astype(np.float64), p[:, k]) for k in drawn])
@@ -135,8 +136,8 @@ def _of_classes(y: I64, p: F64, classes: Sequence[Any]) -> list[Picture]:
         picture(draw_rocs, "ROC curves", f"Each class against the others.{most}"),
         picture(
             draw_confusion,
-            "What classes are taken for",
-            f"Shares of the rows of each true class.{most}",
+            "Confusion matrix",
+            f"Each row shows how the rows of a true class are predicted, as fractions.{most}",
             size=(side + 0.6, side),
         ),
     ]
@@ -146,7 +147,7 @@ def _of_numbers(y: F64, prediction: F64) -> list[Picture]:
     residual = y - prediction
 
     def draw_pairs(ax: Any) -> None:
-        # The outermost values would squeeze all others into a corner.
+        # Outliers would leave most of the plot empty.
         low, high = np.quantile(np.concatenate([y, prediction]), [0.005, 0.995])
         edges = np.linspace(low, high if high > low else low + 1.0, 41)
         counts, _, _ = np.histogram2d(prediction, y, bins=[edges, edges])
@@ -172,13 +173,16 @@ def _of_numbers(y: F64, prediction: F64) -> list[Picture]:
 
     return [
         picture(
-            draw_pairs, "True against predicted", "Stronger colour: more rows. Without the outermost 1%."
+            draw_pairs,
+            "True against predicted",
+            "A darker cell has more rows. The outermost 1% of the values are left out.",
         ),
-        picture(draw_residuals, "Residuals", "The outermost 1% are put into the first and last bars."),
+        picture(draw_residuals, "Residuals", "The outermost 1% are counted in the first and last bars."),
         picture(
             draw_by_prediction,
             "Residuals by prediction",
-            "Median and middle 80% of residuals, rows in groups of rising prediction. A bent line is a bias.",
+            "Median and central 80% of the residuals in groups of increasing prediction. A line that is not "
+            "flat shows a bias.",
         ),
     ]
 
@@ -208,21 +212,23 @@ def _of_rankings(sample: Sample) -> list[Picture]:
         ax.set_xscale("log")
         ax.set_xticks(_PLACES, [str(k) for k in _PLACES])
         ax.minorticks_off()
-        ax.set_xlabel("places that count")
-        ax.set_ylabel("NDCG")
+        ax.set_xlabel("k")
+        ax.set_ylabel("NDCG@k")
         ax.legend(frameon=False)
         plain_axes(ax)
 
     def draw_queries(ax: Any) -> None:
         ax.hist(_ndcg_of_queries(sample), bins=np.linspace(0, 1, 21), color=COLOURS[0], linewidth=0)
-        ax.set_xlabel("NDCG of a query, ten places")
+        ax.set_xlabel("NDCG@10 of a query")
         ax.set_ylabel("queries")
         plain_axes(ax)
 
     return [
-        picture(draw_places, "NDCG by places", "Mean over queries that have a relevant document."),
+        picture(draw_places, "NDCG@k", "Mean over queries that have a relevant document."),
         picture(
-            draw_queries, "NDCG of queries", "How the queries differ: those to the left are served badly."
+            draw_queries,
+            "NDCG@10 of queries",
+            "Distribution over queries: those on the left are ranked badly.",
         ),
     ]
 

@@ -1,4 +1,4 @@
-"""The rows a report looks at."""
+"""The rows that a report is based on."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from gtgbm.plots import as_numbers, table_of
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows of a table, with what a model predicts for them.
+    """Rows of a table, with the predictions of a model.
 
     Attributes
     ----------
     X : table, shape (n, d)
-        As the user has it; sparse ones by columns.
+        In the user's format; a sparse matrix in CSC format.
     y : array-like, shape (n,) or (n, T)
-        As the user has it.
+        In the user's format.
     qid, task : array-like or None
     rows : HeldOut
         The same targets as numbers.
     prediction : ndarray of float64
-        Of the finished model, as ``staged_predictions``.
+        Predictions of the finished model, as in ``staged_predictions``.
     metric : Metric
-    n_given : int
-        Rows that the sample was drawn from.
+    n_total : int
+        Number of rows that the sample was drawn from.
     numbers : ndarray or sparse matrix, shape (n, d)
-        The same table; a category is the mean target of its rows.
+        The same table as numbers; a category is replaced by the mean target of its rows.
     """
 
     X: Any
@@ -44,21 +44,21 @@ class Sample:
     rows: HeldOut
     prediction: F64
     metric: Metric
-    n_given: int
+    n_total: int
     numbers: Any
 
     @property
     def n_rows(self) -> int:
-        """Rows of the sample."""
+        """Number of rows of the sample."""
         return int(self.X.shape[0])
 
     @property
     def score(self) -> float:
-        """The metric of the finished model."""
+        """Metric of the finished model."""
         return self.rows.measured(self.metric, self.prediction)
 
     def gain_over(self, prediction: F64) -> float:
-        """How much better the finished model is than other predictions, by the metric."""
+        """Return how much better the metric of the finished model is than that of other predictions."""
         difference = self.score - self.rows.measured(self.metric, prediction)
         return difference if self.metric.greater_is_better else -difference
 
@@ -66,26 +66,26 @@ class Sample:
 def draw_sample(
     model: Any, X: Any, y: Any, *, metric: str | None, qid: Any, task: Any, max_rows: int, seed: int
 ) -> Sample:
-    """Take all rows, or `max_rows` of them at random; of rankings, whole queries."""
+    """Return all rows, or at most `max_rows` drawn at random; for rankings, whole queries are drawn."""
     X = table_of(model, X)
     if len(y) != X.shape[0]:
         raise ValueError(f"y has {len(y)} targets, X {X.shape[0]} rows: give one target per row")
-    n_given = X.shape[0]
-    if n_given == 0:
-        raise ValueError("X has no rows: a report needs some to look at")
-    if n_given > max_rows:
-        ids = checked_qid(qid, n_given) if kind_of(model) == "relevance" else np.arange(n_given)
+    n_total = X.shape[0]
+    if n_total == 0:
+        raise ValueError("X has no rows: a report needs at least one")
+    if n_total > max_rows:
+        ids = checked_qid(qid, n_total) if kind_of(model) == "relevance" else np.arange(n_total)
         kept = _drawn(ids, max_rows, np.random.default_rng(seed))
-        X, y, qid, task = (None if one is None else _at(one, kept) for one in (X, y, qid, task))
+        X, y, qid, task = (None if values is None else _at(values, kept) for values in (X, y, qid, task))
     rows = HeldOut.of(model, y, qid=qid, task=task)
     (prediction,) = staged_predictions(model, X, [n_rounds_of(model)], task=task)
     X = X.tocsc() if issparse(X) else X
     target = rows.y if rows.y.ndim == 1 else np.nanmean(rows.y, axis=1)
-    return Sample(X, y, qid, task, rows, prediction, rows.metric(metric), n_given, as_numbers(X, target))
+    return Sample(X, y, qid, task, rows, prediction, rows.metric(metric), n_total, as_numbers(X, target))
 
 
 def part_of(model: Any, sample: Sample, max_rows: int, seed: int) -> Sample:
-    """Draw fewer rows, for what takes long; the sample itself if it has no more."""
+    """Return at most `max_rows` rows of a sample, for slow computations."""
     if sample.n_rows <= max_rows:
         return sample
     return draw_sample(
@@ -101,7 +101,7 @@ def part_of(model: Any, sample: Sample, max_rows: int, seed: int) -> Sample:
 
 
 def _drawn(ids: Any, max_rows: int, rng: np.random.Generator) -> I64:
-    """Rows of some ids, drawn at random until there are `max_rows` of them; at least one id."""
+    """Return the rows of ids drawn at random: at most `max_rows` rows, but at least one id."""
     _, number, size = np.unique(ids, return_inverse=True, return_counts=True)
     order = rng.permutation(size.shape[0])
     n_ids = max(1, int(np.searchsorted(np.cumsum(size[order]), max_rows, side="right")))
@@ -111,10 +111,10 @@ def _drawn(ids: Any, max_rows: int, rng: np.random.Generator) -> I64:
 
 
 def _at(values: Any, rows: I64) -> Any:
-    """Take rows of whatever holds them."""
+    """Return rows of an array, dataframe, sparse matrix or list."""
     if hasattr(values, "iloc"):
         return values.iloc[rows]
     if issparse(values):
         return values.tocsr()[rows]
-    # Not through numpy: ids of tasks may be tuples, which it would take for rows of a table.
+    # Not converted to an array: numpy would make ids that are tuples into rows of a matrix.
     return values[rows] if hasattr(values, "shape") else [values[k] for k in rows.tolist()]
