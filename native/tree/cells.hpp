@@ -30,7 +30,7 @@ struct CellFormat {
     }
 };
 
-// Which child the missing values go to. Where a node has none, the choice is made later, by size.
+// Which child the missing values go to; unseen: there is no split, or it is on a category, which says so itself.
 enum MissingSide : int32_t { kMissingRight = 0, kMissingLeft = 1, kMissingUnseen = 2 };
 
 struct Split {
@@ -116,7 +116,13 @@ inline Split best_split(const int64_t* cells, int n_bins, int64_t total, CellFor
     if (occupied > 0) best.offer_freely(below[occupied - 1], bin[occupied - 1], side);
     if (missing != 0)
         for (int k = 0; k + 1 < occupied; ++k) best.offer(below[k] + missing, bin[k], kMissingLeft);
-    return best.split();
+    Split split = best.split();
+    // Missing values that the node has none of follow the larger side. Said here, once: rows without weight may
+    // still be missing, and have to go where the finished tree sends them.
+    if (missing == 0 && split.bin >= 0)
+        split.missing_side =
+            2 * format.count(split.left) >= format.count(total) ? kMissingLeft : kMissingRight;
+    return split;
 }
 
 // Gain of the best split of a histogram without missing values, at most kCells codes; -inf: none. For many

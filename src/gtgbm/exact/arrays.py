@@ -39,4 +39,4 @@ RISING, FALLING = _core.RISING, _core.FALLING
 """Added to NEW or OWNED where predictions must not fall, or not rise, with a column's values."""
 
 MISSING_LEFT, MISSING_UNSEEN = _core.MISSING_LEFT, _core.MISSING_UNSEEN
-"""Side of a split's missing values; unseen: the node has none, and they follow the larger child."""
+"""Side of a split's missing values; unseen: there is no split, or it is on a category."""

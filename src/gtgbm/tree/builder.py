@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gtgbm.exact import F64, I32, I64, MISSING_LEFT, MISSING_UNSEEN, Bool
+from gtgbm.exact import F64, I32, I64, MISSING_LEFT, Bool
 from gtgbm.tree.nodes import Level
 from gtgbm.tree.splits import SplitRules
 from gtgbm.tree.tree import Tree
@@ -64,7 +64,7 @@ class TreeBuilder:
             feature[at] = split.rules.column
             threshold[at] = split.rules.threshold
             is_category[at] = split.rules.is_category
-            missing_left[at] = _missing_left(split, n_rows)
+            missing_left[at] = _missing_left(split)
             left[at] = split.left
             gain[at] = split.gain / (scale**2 * unit)
         n_rows = np.rint(n_rows / unit).astype(np.int64)
@@ -76,10 +76,7 @@ class TreeBuilder:
         return begin, np.concatenate([nodes.end for nodes in self._nodes])
 
 
-def _missing_left(split: _SplitNodes, n_rows: I64) -> Bool:
-    # Missing numbers that training never saw at a node follow the larger child.
-    larger_left = n_rows[split.left] >= n_rows[split.left + 1]
-    is_unseen, is_left = split.missing_side == MISSING_UNSEEN, split.missing_side == MISSING_LEFT
-    numbers = np.where(is_unseen, larger_left, is_left)
+def _missing_left(split: _SplitNodes) -> Bool:
+    numbers = split.missing_side == MISSING_LEFT
     # A missing category is a category: it goes right only where it is the one split off.
     return np.where(split.rules.is_category == 1, ~np.isnan(split.rules.threshold), numbers)
