@@ -16,6 +16,8 @@ _FINE_BITS = 38
 """The same for leaf values, which have 62 bits for weight and gradient."""
 _ORDINARY = (1e-9, 1e9)
 """Largest weights that are taken as they are."""
+_ALL_WHOLE = 2.0**53
+"""Beyond this every float is a whole number, and says nothing by it."""
 _NONE: I64 = np.empty(0, dtype=np.int64)
 
 
@@ -31,6 +33,9 @@ class RowWeights:
         What a weight of 1 is in `cells` and `fine`: powers of two.
     total_cells, total_fine : int
         Their sums.
+    row : float
+        What an ordinary row weighs in `cells`: 1 where weights are whole numbers, which count rows, else their
+        mean, so that the unit of weights does not matter.
     """
 
     n_rows: int
@@ -40,6 +45,7 @@ class RowWeights:
     fine_unit: float
     total_cells: int
     total_fine: int
+    row: float = 1.0
 
     @classmethod
     def equal(cls, n_rows: int) -> RowWeights:
@@ -50,17 +56,21 @@ class RowWeights:
     def of(cls, weight: F64) -> RowWeights:
         """Round weights of at least 0, not all 0; whole numbers of moderate size stay what they are."""
         n_rows, largest = weight.shape[0], float(weight.max())
+        counts, unit = largest <= _ALL_WHOLE and bool((weight == np.rint(weight)).all()), 1.0
         if not _ORDINARY[0] <= largest <= _ORDINARY[1]:
             # Only proportions count, and sums and units have to be numbers.
+            unit = math.ldexp(1.0, -math.frexp(largest)[1]) if counts else 1.0
             weight = np.ldexp(weight, -math.frexp(largest)[1])
         total = float(weight.sum())
         cell_bits = max(_CELL_BITS, n_rows.bit_length() + 2)
-        if total <= 2.0**cell_bits and bool((weight == np.rint(weight)).all()):
+        if total <= 2.0**cell_bits and counts and unit == 1.0:
             whole = weight.astype(np.int64)
             return cls(n_rows, whole, whole, 1.0, 1.0, int(total), int(total))
         cells, cell_unit = _rounded(weight, total, cell_bits)
         fine, fine_unit = _rounded(weight, total, max(_FINE_BITS, cell_bits))
-        return cls(n_rows, cells, fine, cell_unit, fine_unit, int(cells.sum()), int(fine.sum()))
+        totals = int(cells.sum()), int(fine.sum())
+        row = cell_unit * unit if counts else totals[0] / int(np.count_nonzero(weight))
+        return cls(n_rows, cells, fine, cell_unit, fine_unit, *totals, row)
 
     @property
     def are_equal(self) -> bool:
@@ -73,7 +83,7 @@ class RowWeights:
         cells = np.where(kept, one if self.are_equal else self.cells, 0)
         fine = np.where(kept, one if self.are_equal else self.fine, 0)
         totals = int(cells.sum()), int(fine.sum())
-        return RowWeights(self.n_rows, cells, fine, self.cell_unit, self.fine_unit, *totals)
+        return RowWeights(self.n_rows, cells, fine, self.cell_unit, self.fine_unit, *totals, self.row)
 
     def as_floats(self) -> F64:
         """Weights of rows, shape (n,)."""
