@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
+from scipy.sparse import csc_matrix
 
 from gtgbm import (
     AGBMClassifier,
@@ -16,6 +17,7 @@ from gtgbm import (
     GTGBMRegressor,
 )
 from gtgbm.exact.arrays import F64
+from gtgbm.search import GroupTestSettings, choose_search
 
 SEARCHES = ["exhaustive", "group-testing"]
 Fitted: TypeAlias = tuple[Any, F64, F64]
@@ -214,6 +216,18 @@ def test_automatic_search_says_why(n_columns: int, expected: str) -> None:
     model = GTGBMRegressor(n_estimators=2, random_state=0).fit(X, X[:, 2])
     assert model.search_ == expected
     assert model.search_.reason
+
+
+# Once: with 25 columns and many rows groups were tested, and chose worse than a look at all 25.
+@pytest.mark.parametrize(
+    ("n_columns", "expected"), [(25, "exhaustive"), (127, "exhaustive"), (200, "group-testing")]
+)
+def test_automatic_search_tests_no_groups_of_few_columns(n_columns: int, expected: str) -> None:
+    X = np.random.default_rng(5).normal(size=(30_000, n_columns)).astype(np.float32)
+    every = np.arange(n_columns)
+    found = choose_search(X, every, 200, 2000, GroupTestSettings())
+    assert found == expected
+    assert choose_search(csc_matrix(X[:100]), every, 200, 100, GroupTestSettings()).reason
 
 
 def test_automatic_search_of_a_mostly_empty_table() -> None:

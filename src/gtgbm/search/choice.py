@@ -33,6 +33,8 @@ _TREND = 0.1
 """Add a row to the trends of one column."""
 _TREND_NODES = 3
 """Nodes of a tree that are tested for trends."""
+_FEW_COLUMNS = 128
+"""Columns below which groups are not tested: there is little to save, and a sum of the few may hide any."""
 _SPARSE = 0.05
 """Share of values that differ from the most frequent one below which sums drown single features."""
 
@@ -71,6 +73,10 @@ def choose_search(
     n, d = table.shape[0], searched.shape[0]
     if d == 0:
         return SearchChoice("exhaustive", "there are only categories, and those are all looked at")
+    if d < _FEW_COLUMNS:
+        return SearchChoice(
+            "exhaustive", f"{d} columns of numbers: with fewer than {_FEW_COLUMNS}, group tests save little"
+        )
     filled = density(table, searched)
     if filled < _SPARSE:
         return SearchChoice(
