@@ -21,7 +21,7 @@ from gtgbm import (
 from gtgbm.data.columns import Thresholds
 from gtgbm.exact.arrays import F64, I64
 from tests.estimators.test_determinism import assert_same_model
-from tests.strategies import seeds
+from tests.strategies import seeds, selects_few
 
 FORMATS = [sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array]
 
@@ -118,6 +118,7 @@ def test_entries_outside_the_table_are_refused() -> None:
         AGBMRegressor().fit(broken, y)
 
 
+@selects_few
 def test_word_counts_are_searched_exhaustively() -> None:
     X, y = counts(5, density=0.02)
     model = GTGBMClassifier(n_estimators=3).fit(sparse.csr_matrix(X), y > 0)

@@ -159,7 +159,7 @@ def test_known_splits() -> None:
     # Means -1 and 1 on two rows each: the squared error falls from 4 to 0.
     assert scan_one([(-2, 2), (2, 2)], none) == (4.0, 0, reference.LEFT)
     assert scan_one([(-2, 2), none, (2, 2)], none) == (4.0, 0, reference.LEFT), "ties to the lower bin"
-    assert scan_one([(-2, 2), (2, 3)], none)[1:] == (0, reference.RIGHT), "the larger side gets missing values"
+    assert scan_one([(-2, 2), (2, 3)], none)[1:] == (0, reference.RIGHT), "missing ones to the larger side"
     assert scan_one([(-2, 2), (2, 2)], none, min_leaf=3).bin == -1
     assert scan_one([(0, 2), (0, 2)], none) == (-np.inf, -1, reference.UNSEEN), "no gain is no split"
     assert scan_one([(3, 3)], none).bin == -1, "a constant column"

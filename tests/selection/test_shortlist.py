@@ -12,6 +12,7 @@ from sklearn.base import clone
 from gtgbm import AGBMRegressor, GTGBMClassifier, GTGBMRanker, GTGBMRegressor, MultitaskGTGBMRegressor
 from gtgbm.exact.arrays import F64
 from gtgbm.selection.shortlist import _times
+from tests.strategies import selects_few
 
 
 def table(n_rows: int = 1500, seed: int = 0) -> tuple[F64, F64]:
@@ -28,6 +29,7 @@ def total_gains(model: Any) -> F64:
 
 
 @pytest.mark.parametrize("search", ["exhaustive", "group-testing"])
+@selects_few
 def test_keeps_those_that_gain_most_and_trains_on_them_again(search: str) -> None:
     X, y = table()
     shared: Any = {"penalty": 0.0005, "n_estimators": 20, "search": search, "random_state": 0}
@@ -70,6 +72,7 @@ def test_one_is_no_shortlist() -> None:
     np.testing.assert_array_equal(plain.predict(X), one.predict(X))
 
 
+@selects_few
 def test_fewer_features_than_listed() -> None:
     X, y = table()
     model = GTGBMRegressor(n_features_to_select=5, shortlist=100, penalty=0.05, n_estimators=5).fit(X, y)
@@ -146,6 +149,7 @@ def test_needs_a_limit() -> None:
 
 # Once: a feature of the shortlist that no tree of the last fit used was selected all the same.
 @pytest.mark.parametrize("seed", range(6))
+@selects_few
 def test_selected_are_the_features_that_trees_use(seed: int) -> None:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(200, 12))
@@ -176,7 +180,7 @@ def test_selected_are_the_features_that_trees_use(seed: int) -> None:
 
 
 def columns_in(trees: Any) -> list[int]:
-    return np.unique([column for tree in trees for column in tree.feature if column >= 0]).tolist()
+    return sorted({int(column) for tree in trees for column in tree.feature if column >= 0})
 
 
 def assert_selected_are_used(model: Any) -> None:

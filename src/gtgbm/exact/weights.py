@@ -34,8 +34,8 @@ class RowWeights:
     total_cells, total_fine : int
         Their sums.
     row : float
-        What an ordinary row weighs in `cells`: 1 where weights are whole numbers, which count rows, else their
-        mean, so that the unit of weights does not matter.
+        What an ordinary row weighs in `cells`: 1 where weights are whole numbers, which count rows, else
+        their mean, so that the unit of weights does not matter.
     """
 
     n_rows: int

@@ -95,8 +95,8 @@ def _trees() -> list[Parameter]:
         Parameter(
             "min_samples_leaf",
             Count(low=1, optional=True),
-            "Fewest rows of a leaf; with sample_weight, least weight: in rows if all weights are whole numbers, "
-            "else in mean weights; None: a quarter of min_node_fraction's.",
+            "Fewest rows of a leaf; with sample_weight, least weight: in rows if all weights are whole "
+            "numbers, else in mean weights; None: a quarter of min_node_fraction's.",
             panel,
         ),
         Parameter("max_depth", Count(low=1, optional=True), "Most levels of splits; None: no limit.", panel),
