@@ -94,8 +94,8 @@ class FittedAttributes(Parameters):
             return
         asked = "" if limit is None else f" of n_features_to_select={limit}"
         warnings.warn(
-            f"{n or 'no'} features{asked} are selected: the search proposed no other one that gains more than "
-            f"its price; to select more, lower {prices}, or raise n_estimators={self.n_estimators}",
+            f"{n or 'no'} features{asked} are selected: the search proposed no other one that gains more "
+            f"than its price; to select more, lower {prices}, or raise n_estimators={self.n_estimators}",
             UserWarning,
             stacklevel=stacklevel,
         )
