@@ -18,6 +18,7 @@ from scipy.sparse import csr_matrix
 
 from gtgbm import AGBMClassifier, GTGBMClassifier, GTGBMRegressor, MultitaskGTGBMClassifier
 from gtgbm.data.frames import FrameSchema, as_frame, encode_frame
+from tests.strategies import selects_few
 
 BASE = datetime.datetime(2020, 3, 1, 12)
 LIBRARIES = ("pandas", "pandas nullable", "pandas arrow", "pandas category", "polars", "arrow")
@@ -360,6 +361,7 @@ def test_schemas_name_categories() -> None:
     assert [schema.code(0, label) for label in ("x", "y")] == [0.0, 1.0]
 
 
+@selects_few
 def test_a_model_that_bought_nothing_predicts_every_row() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=60), "b": rng.choice(["x", "y"], 60)})

@@ -20,6 +20,7 @@ from gtgbm import (
     GTGBMRegressor,
 )
 from gtgbm.exact.arrays import F64
+from tests.strategies import selects_few
 
 CLASSIFIERS = [GTGBMClassifier, AGBMClassifier, GBFSClassifier]
 REGRESSORS = [GTGBMRegressor, AGBMRegressor, GBFSRegressor]
@@ -77,6 +78,7 @@ def test_same_bits_as_the_full_model(method: Any, parameters: Any, n_classes: in
 
 
 @pytest.mark.parametrize("method", [GTGBMClassifier, GTGBMRegressor])
+@selects_few
 def test_a_model_without_features(method: Any) -> None:
     X, y = table()
     model = method(n_estimators=3, penalty=0.99, random_state=0).fit(X, target(method, y, 2))

@@ -22,7 +22,7 @@ from gtgbm.losses.queries import Queries
 from gtgbm.losses.ranking import RankingLoss
 from gtgbm.metrics import metric_of
 from tests.estimators.test_determinism import bytes_of
-from tests.strategies import seeds
+from tests.strategies import seeds, selects_few
 
 CONTEXT = FitContext.serial()
 kinds = st.booleans()
@@ -191,6 +191,7 @@ def test_queries_with_nothing_to_sort_do_no_harm(loss: str) -> None:
 
 
 @losses
+@selects_few
 def test_nothing_to_sort_at_all(loss: str) -> None:
     X, _, _ = data(n=60)
     for y, qid in ((np.ones(60), np.zeros(60)), (np.arange(60) % 3, np.arange(60))):

@@ -18,6 +18,7 @@ from gtgbm.exact.arrays import F64, I64
 from tests.estimators.test_determinism import bytes_of
 from tests.paper.plain_algorithm import Ensemble, Node, Purchase, Rules, TreeBuilder, best_of
 from tests.paper.test_plain_algorithm import assert_same_tree
+from tests.strategies import selects_few
 
 N_TREES = 6
 searches = pytest.mark.parametrize("search", ["exhaustive", "group-testing"])
@@ -259,6 +260,7 @@ def test_tasks_are_the_plain_method(seed: int, group: float, own: float, missing
 
 @pytest.mark.parametrize(("shared", "each"), [(None, None), (2, None), (5, None), (5, 3)])
 @pytest.mark.parametrize("seed", range(2))
+@selects_few
 def test_tasks_side_by_side_are_the_plain_method(seed: int, shared: int | None, each: int | None) -> None:
     X, y, task = tables(20 + seed, rows=300, columns=8)
     plain = assert_is_plain(X, y, task, _Limits(0.004, shared, each), 0.001, task_order="parallel")

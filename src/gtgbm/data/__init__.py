@@ -19,7 +19,7 @@ from gtgbm.data.frames import (
     listed,
     repeated,
 )
-from gtgbm.data.input import AnyTable, as_table, check_rows, issparse
+from gtgbm.data.input import AnyTable, as_table, check_rows, check_sparse, issparse
 from gtgbm.data.row_samples import sample_rows
 from gtgbm.data.sparse import SparseCodes, SparseColumns
 from gtgbm.data.tiles import Tiles
@@ -43,6 +43,7 @@ __all__ = [
     "as_table",
     "as_values",
     "check_rows",
+    "check_sparse",
     "columns_of",
     "encode_categories",
     "encode_categories_of_tasks",

@@ -13,7 +13,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from gtgbm.boosting import Evaluated, Problem, Settings
-from gtgbm.data import FrameSchema
+from gtgbm.data import FrameSchema, check_sparse
 from gtgbm.estimators.fitted import FittedAttributes
 from gtgbm.estimators.rows import Rows, checked_weight, pairs_of, per_set
 from gtgbm.estimators.saving import save_model
@@ -74,6 +74,7 @@ class BaseGTGBM(SelectorMixin, FittedAttributes, Targets):
             The selected columns in the order of the training table; see ``set_output`` for dataframes.
         """
         check_is_fitted(self, "trees_")
+        check_sparse(X)
         if not hasattr(self, "feature_names_in_"):
             return super().transform(X)
         library = _get_output_config("transform", self)["dense"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
-from gtgbm.data import FrameSchema, as_frame, as_table, listed
+from gtgbm.data import FrameSchema, as_frame, as_table, check_sparse, listed
 from gtgbm.estimators.outcomes import decisions, labels, probabilities
 from gtgbm.estimators.threads import pool_for_rows
 from gtgbm.exact import F64, I64
@@ -78,6 +78,7 @@ class CompactModel:
                 raise ValueError(
                     f"X must be a dataframe or a mapping from names to values: {self._expected()} are needed"
                 )
+        check_sparse(X)
         return check_array(
             X,
             accept_sparse=("csr", "csc"),

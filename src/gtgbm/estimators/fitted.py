@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -79,6 +80,27 @@ class FittedAttributes(Parameters):
         self.selected_categories_ = categories_of((feature.column, feature.category) for feature in used)
         self.feature_importances_ = np.mean(
             [self._importances(model) for model in self._models.values()], axis=0
+        )
+
+    def _warn_of_few(self, limit: int | None, prices: str, stacklevel: int) -> None:
+        """Warn if nothing is selected, or less than was asked for.
+
+        Parameters
+        ----------
+        limit : int or None
+            Features asked for; None: as many as are worth their price.
+        prices : str
+            The parameters that say what a feature costs, with their values.
+        """
+        n = self.n_selected_features_
+        if n >= (1 if limit is None else limit):
+            return
+        asked = "" if limit is None else f" of n_features_to_select={limit}"
+        warnings.warn(
+            f"{n or 'no'} features{asked} are selected: the search proposed no other one that gains more "
+            f"than its price; to select more, lower {prices}, or raise n_estimators={self.n_estimators}",
+            UserWarning,
+            stacklevel=stacklevel,
         )
 
     def _importances(self, model: Model) -> F64:

@@ -111,6 +111,10 @@ class BaseMultitask(BaseGTGBM):
         fitted = (self._fit_single if self._is_single else self._fit_tasks)(tasks, callbacks)
         # A new loss object: the one used for training refers to the training rows.
         self._keep(dict(zip(self.tasks_, fitted.tasks, strict=True)), fitted.owned, self._make_loss())
+        if any(np.any(one.y != one.y[0]) for one in rows.values()):
+            limit = None if self.method == "independent" else self.n_features_to_select
+            prices = f"group_penalty={self.group_penalty} or task_penalty={self.task_penalty!r}"
+            self._warn_of_few(limit, prices, stacklevel=3)
         self.timings_ = _timings(fitted, len(rows))
         return self
 

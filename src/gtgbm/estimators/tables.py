@@ -16,6 +16,7 @@ from gtgbm.data import (
     as_frame,
     as_table,
     as_values,
+    check_sparse,
     encode_frame,
     lacking,
     listed,
@@ -53,6 +54,7 @@ def read_training(estimator: Any, X: Any, y: Any, *, reset: bool, y_numeric: boo
     the table must match those of the previous fit.
     """
     y = as_values(y)
+    check_sparse(X)
     if not isinstance(X, EncodedFrame) and as_frame(X) is None:
         if reset:
             estimator._schema = None
@@ -77,6 +79,7 @@ def read_training(estimator: Any, X: Any, y: Any, *, reset: bool, y_numeric: boo
 
 def read_table(estimator: Any, X: Any, *, reset: bool, what: str = "X") -> Any:
     """Validate a table and return it as an array or a sparse matrix of numbers."""
+    check_sparse(X)
     if isinstance(X, EncodedFrame):
         if reset:
             keep_schema(estimator, X.schema)

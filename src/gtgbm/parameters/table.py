@@ -97,8 +97,9 @@ def _trees() -> list[Parameter]:
         Parameter(
             "min_samples_leaf",
             Count(low=1, optional=True),
-            "Minimum number of rows in a leaf (total weight with sample_weight). None: a quarter of the rows "
-            "that min_node_fraction requires.",
+            "Minimum number of rows in a leaf. With sample_weight, the minimum weight: in rows if all weights "
+            "are whole numbers, else in mean weights. None: a quarter of the rows that min_node_fraction "
+            "requires.",
             panel,
         ),
         Parameter(
