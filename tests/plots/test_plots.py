@@ -18,6 +18,7 @@ from scipy.sparse import csr_matrix
 from sklearn.inspection import PartialDependenceDisplay
 
 from gtgbm import GTGBMClassifier, GTGBMRegressor, MultitaskGTGBMClassifier, Tree
+from gtgbm.explain import columns_as_bought
 from gtgbm.explain.correlations import absolute_correlations
 from gtgbm.plots import (
     CorrelationDisplay,
@@ -149,7 +150,7 @@ def test_correlations_are_those_of_the_rows_both_have(seed: int) -> None:
 
 def test_correlation_display_of_any_table(model: Any) -> None:
     shown_matrix = CorrelationDisplay.from_estimator(model, X).correlations
-    columns = X[:, model.selected_features_]
+    columns = X[:, columns_as_bought(model)]
     np.testing.assert_allclose(shown_matrix, np.abs(np.corrcoef(columns.T)), atol=1e-12)
     for table in (csr_matrix(X), pd.DataFrame(X)):
         np.testing.assert_array_equal(

@@ -169,7 +169,7 @@ def predict(
 @app.command()
 def inspect(
     model: ModelFile,
-    tree: Annotated[int | None, typer.Option(help="Print this tree instead.")] = None,
+    tree: Annotated[int | None, typer.Option(help="Print this tree instead, counted from 0.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Say what a model holds: its features, in order, or one of its trees."""

@@ -91,14 +91,14 @@ def print_selection(model: StoredModel, console: Console) -> None:
         table = Table(title=Text(f"Task {part['task']}") if "task" in part else title)
         followed = [key for key in (part["selected"] or [{}])[0] if key.startswith("validation_")]
         shown = followed[-1:] or ["training_loss"]
-        for heading in ("", "feature", "tree", "gain", "price", f"{shown[0].replace('_', ' ')} after"):
+        for heading in ("", "feature", "round", "gain", "price", f"{shown[0].replace('_', ' ')} after"):
             table.add_column(heading, justify="left" if heading == "feature" else "right")
         for one in part["selected"]:
             category = (
                 f" = {'missing' if one['category'] is None else one['category']}" if "category" in one else ""
             )
             numbers = (f"{one[key]:.4f}" for key in ("gain", "price", *shown))
-            table.add_row(str(one["order"]), Text(one["name"] + category), str(one["tree"]), *numbers)
+            table.add_row(str(one["order"]), Text(one["name"] + category), str(one["tree"] + 1), *numbers)
         console.print(table)
     if not found.get("selected", True):
         console.print("No feature was selected: every feature gains less than it costs. Lower --penalty.")

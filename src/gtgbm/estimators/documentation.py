@@ -9,11 +9,24 @@ from typing import TypeVar
 from gtgbm.parameters import PARAMETERS
 
 ATTRIBUTES: dict[str, tuple[str, str]] = {
-    "selected_features_": ("ndarray of int64", "Columns used, in the order they were selected."),
-    "n_selected_features_": ("int", "Features selected: columns of numbers, and categories."),
+    "selected_features_": (
+        "ndarray of int64, shape (K,)",
+        "Columns used, ascending: the columns of ``transform``, and those that ``compact()`` takes. "
+        "``selection_history_`` has the order in which they were selected.",
+    ),
+    "selected_feature_names_": (
+        "ndarray of str, shape (K,)",
+        "Their names, if the table had any; else there is no such attribute, as of ``feature_names_in_``.",
+    ),
+    "n_selected_features_": (
+        "int",
+        "Features selected and paid for: columns of numbers, and single categories. A column of which three "
+        "categories are selected counts three times, and once in ``selected_features_``; the two numbers are "
+        "equal where there are no categories, or with ``categorical='column'``.",
+    ),
     "selected_categories_": (
         "dict",
-        "Categories selected of each categorical column, in order; NaN: missing values.",
+        "Categories of each categorical column, in the order they were selected; NaN: missing values.",
     ),
     "feature_importances_": (
         "ndarray of float64, shape (d,)",
@@ -21,7 +34,8 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
     ),
     "selection_history_": (
         "list of HistoryEntry",
-        "What was selected when: (tree, feature, gain, price, training_loss, category).",
+        "What was selected, in order: (tree, feature, gain, price, training_loss, category). ``tree`` is the "
+        "round of boosting, counted from 0; for two classes and for numbers ``trees_[tree]`` is its tree.",
     ),
     "evals_result_": (
         "dict",
@@ -39,11 +53,15 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
 
 TASK_ATTRIBUTES: dict[str, tuple[str, str]] = {
     "tasks_": ("list", "Ids of the tasks, in the order in which they take turns."),
-    "selected_features_": ("ndarray of int64", "Columns used by any task, in the order they were selected."),
-    "shared_features_": ("ndarray of int64", "Those of them that at least two tasks use."),
+    "selected_features_": (
+        "ndarray of int64, shape (K,)",
+        "Columns used by any task, ascending: the columns of ``transform``, and those that ``compact()`` "
+        "takes.",
+    ),
+    "shared_features_": ("ndarray of int64", "Those of them that at least two tasks use, ascending."),
     "task_features_": (
         "dict of ndarray of int64",
-        "Columns used by each task, in the order it selected them.",
+        "Columns used by each task, ascending; ``selection_history_`` has the order.",
     ),
     "task_categories_": ("dict of dict", "Categories selected by each task, of each categorical column."),
     "task_importances_": (
@@ -51,7 +69,7 @@ TASK_ATTRIBUTES: dict[str, tuple[str, str]] = {
         "Share of each feature in the gain of all splits of each task's trees.",
     ),
     "feature_importances_": ("ndarray of float64, shape (d,)", "Mean of the tasks' importances."),
-    "selection_history_": ("dict of list of HistoryEntry", "What each task selected when."),
+    "selection_history_": ("dict of list of HistoryEntry", "What each task selected, in order."),
     "evals_result_": ("dict of dict", "Loss and metrics of each task after each round."),
     "trees_": ("dict of list of Tree", "The trees of each task, as parallel arrays."),
     "n_leaves_": ("dict of ndarray of int64", "Leaves of each task's trees."),

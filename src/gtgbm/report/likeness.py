@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from gtgbm.exact import F64, I64, Bool
-from gtgbm.explain import absolute_correlations
+from gtgbm.explain import absolute_correlations, columns_as_bought
 from gtgbm.plots import CorrelationDisplay, columns_of
 from gtgbm.report.sample import Sample
 from gtgbm.report.svg import Picture, picture
@@ -36,6 +36,7 @@ class Likeness:
     n_rows : int
         Rows they are from.
     selected : ndarray of int64, shape (k,)
+        In the order they were bought.
     among : ndarray of float64, shape (k, k)
         Absolute correlations of selected columns; NaN for constant ones.
     closest : ndarray of int64, shape (d,)
@@ -62,7 +63,7 @@ class Likeness:
 
 def likeness(model: Any, sample: Sample, seed: int) -> Likeness:
     """Go over all columns once, a block at a time."""
-    selected, n_columns = model.selected_features_, sample.X.shape[1]
+    selected, n_columns = columns_as_bought(model), sample.X.shape[1]
     n_rows = min(sample.n_rows, max(_FEWEST_ROWS, _MOST_CELLS // n_columns))
     rows = np.sort(np.random.default_rng(seed).choice(sample.n_rows, n_rows, replace=False))
     chosen = columns_of(sample.numbers, selected)[rows]
