@@ -98,10 +98,10 @@ def codes_of(series: nw.Series[Any], codes: dict[str, float]) -> F64:
     if isinstance(series.dtype, nw.Categorical) and hasattr(native, "cat") and hasattr(native.cat, "codes"):
         # pandas: by value, since the text that it makes of one depends on the others.
         labels, at = native.cat.categories.tolist(), native.cat.codes.to_numpy()
-        code = np.full(len(labels) + 1, np.nan)  # missing values are -1
+        code: F64 = np.full(len(labels) + 1, np.nan)  # missing values are -1
         for k in np.unique(at[at >= 0]).tolist():
             code[k] = category_of(labels[k], codes)
-        return code[at]
+        return np.asarray(code[at])
     if isinstance(series.dtype, nw.Categorical) and _is_arrow_without_text(native):
         return np.array([category_of(value, codes) for value in series.to_list()], dtype=np.float64)
     if not isinstance(series.dtype, nw.Object):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gtgbm.exact import F64, FitContext
+from gtgbm.exact import F64, FitContext, lend
 from gtgbm.losses.averages import Averages
 from gtgbm.losses.base import Derivatives, LeafRule, NewtonLeaf, QuantileLeaf, Targets
 from gtgbm.losses.exponential import exp
@@ -23,7 +23,8 @@ _NEWTON_ROUNDS = 100
 class LossFunction:
     """A loss of one score per row: subclass it, or give any object with `value`, `gradient` and `curvature`.
 
-    All methods take and return arrays of shape (n,), one entry per row. ``gtgbm.losses.check_loss`` compares
+    All methods take and return arrays of shape (n,), one entry per row; those they are given cannot be written
+    to, so copy what you change. ``gtgbm.losses.check_loss`` compares
     gradients and curvatures with finite differences.
     """
 
@@ -287,7 +288,8 @@ class Pointwise:
         find = getattr(self._function, "start", None)
         if find is None:
             find = LossFunction.start.__get__(self._function)
-        return np.array([float(find(targets.y, Averages(targets.weights, context)))])
+        start = lend(find, self._named("start"), targets.y, Averages(targets.weights, context))
+        return np.array([float(start)])
 
     def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
         """Ask the function, and check what it says."""
@@ -305,7 +307,7 @@ class Pointwise:
         """Let the function refuse targets."""
         refuse = getattr(self._function, "check_target", None)
         if refuse is not None:
-            refuse(y, name)
+            lend(refuse, self._named("check_target"), y, name)
 
     def predict(self, scores: F64) -> F64:
         """Let the function translate scores."""
@@ -316,11 +318,15 @@ class Pointwise:
         if translate is None:
             score: F64 = scores[0]
             return score
-        return np.asarray(translate(scores[0]), dtype=np.float64)
+        return np.asarray(lend(translate, self._named("predict"), scores[0]), dtype=np.float64)
+
+    def _named(self, verb: str) -> str:
+        return f"{self._function!r}.{verb}"
 
     def _asked(self, verb: str, y: F64, score: F64) -> F64:
         with np.errstate(over="ignore", invalid="ignore"):
-            answer = np.asarray(getattr(self._function, verb)(y, score), dtype=np.float64)
+            said = lend(getattr(self._function, verb), self._named(verb), y, score)
+        answer = np.array(said, dtype=np.float64)  # a function may go on writing into what it returned
         if answer.shape != y.shape:
             raise ValueError(
                 f"{self._function!r}.{verb} returned shape {answer.shape}; it must be {y.shape}, one per row"
