@@ -11,6 +11,7 @@ import numpy as np
 from gtgbm.losses import Loss, Pointwise
 from gtgbm.metrics import Metric, TargetKind, metric_of
 from gtgbm.parameters.kinds import Context, Kind, Number, int_or_text, one_of
+from gtgbm.parameters.metric_functions import metric_of_function
 from gtgbm.parameters.text import is_json, parse_list, parse_pairs
 
 _TARGETS: dict[TargetKind, str] = {
@@ -119,7 +120,7 @@ class Metrics(Kind):
     def check(self, name: str, value: Any, context: Context) -> list[Metric]:
         """Return the metrics."""
         given = [] if value is None else value if isinstance(value, list | tuple) else [value]
-        found = [_metric(name, value, one) for one in given]
+        found = [_metric(name, value, one, context.target) for one in given]
         for metric in found:
             if context.target is not None and context.target not in metric.kinds:
                 raise ValueError(
@@ -224,7 +225,7 @@ def columns(name: str, value: Any, context: Context) -> list[int]:
     return sorted({int(one) for one in given})
 
 
-def _metric(name: str, value: Any, one: Any) -> Metric:
+def _metric(name: str, value: Any, one: Any, target: TargetKind | None) -> Metric:
     if isinstance(one, Metric):
         return one
     if isinstance(one, str):
@@ -233,17 +234,5 @@ def _metric(name: str, value: Any, one: Any) -> Metric:
         except ValueError as error:
             raise ValueError(f"{name}={value!r}: {error}") from error
     if callable(one):
-        return _metric_of_callable(one)
+        return metric_of_function(one, target)
     raise TypeError(f"{name} has {one!r}: give names, callables f(y, prediction), or a list of such")
-
-
-def _metric_of_callable(function: Any) -> Metric:
-    def compute(y: Any, prediction: Any, weight: Any, queries: Any) -> float:
-        del weight, queries
-        value = function(y, prediction)
-        if not isinstance(value, numbers.Real):
-            raise TypeError(f"eval_metric {name!r} returned {value!r}: it must return a number")
-        return float(value)
-
-    name = str(getattr(function, "__name__", type(function).__name__))
-    return Metric(name, compute, bool(getattr(function, "greater_is_better", False)))
