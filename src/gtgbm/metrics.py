@@ -221,7 +221,7 @@ _ALIASES = {
     "roc_auc_score": "auc",
     "root_mean_squared_error": "rmse",
 }
-"""Other libraries' names of metrics. Before any of them ``neg_`` is the negative, as scikit-learn's scorers are."""
+"""Other libraries' names of metrics; ``neg_`` before any is its negative, as with scikit-learn's scorers."""
 
 
 def metric_of(name: str) -> Metric:

@@ -114,7 +114,7 @@ def test_dataframes_are_matched_by_name() -> None:
 @pytest.mark.parametrize("is_multitask", [False, True])
 def test_the_compact_model_takes_what_transform_gives(frame: bool, is_multitask: bool) -> None:
     X, y = table()
-    given = pd.DataFrame(X, columns=[f"column {k}" for k in range(12)]) if frame else X
+    given: Any = pd.DataFrame(X, columns=[f"column {k}" for k in range(12)]) if frame else X
     method = MultitaskGTGBMRegressor if is_multitask else AGBMRegressor
     targets = np.column_stack([y, -y + X[:, 0].clip(0.0)])
     targets[np.isnan(targets)] = 0.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 
 class Progress(NamedTuple):
     """What a callback sees.
@@ -34,14 +36,15 @@ class Progress(NamedTuple):
 class Callback:
     """Follows a fit: override what is of interest.
 
-    A plain function of a `Progress` does as well; it is called after each round.
+    A plain function of a `Progress` does as well; it is called after each round, and ends training by
+    returning True.
     """
 
     def start(self, progress: Progress) -> None:
         """Call before the first round."""
 
     def after_round(self, progress: Progress) -> bool | None:
-        """Call after each round; returning True ends training."""
+        """Call after each round; returning True ends training, and nothing else does."""
 
     def end(self, progress: Progress) -> None:
         """Call after the last round, however it came to be the last, unless there was an error."""
@@ -68,7 +71,8 @@ class Callbacks:
             callback.after_round(progress) if isinstance(callback, Callback) else callback(progress)
             for callback in self._callbacks
         ]
-        return any(answers)
+        # Not whatever counts as true: a function may end by an expression that returns something.
+        return any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
 
     def end(self, progress: Progress) -> None:
         """Tell all of the end."""

@@ -53,5 +53,7 @@ def _purchases(model: GTGBMClassifier, data: DemoData) -> Table:
     for entry in model.selection_history_:
         source = int(data.decoy_of[entry.feature])
         kind = "relevant" if entry.feature in relevant else f"decoy of {source}" if source >= 0 else "noise"
-        table.add_row(str(entry.tree + 1), str(entry.feature), f"{entry.gain:.4f}", f"{entry.price:.4f}", kind)
+        table.add_row(
+            str(entry.tree + 1), str(entry.feature), f"{entry.gain:.4f}", f"{entry.price:.4f}", kind
+        )
     return table

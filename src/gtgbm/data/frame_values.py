@@ -183,7 +183,7 @@ def kind_of_text(label: str) -> Kind:
 
 
 def _is_arrow_without_text(native: Any) -> bool:
-    """Whether a column is a dictionary of Arrow's, or of Arrow's within pandas, of something else than text."""
+    """Whether a column is a dictionary of Arrow's, within pandas or not, of something else than text."""
     arrow_type = getattr(getattr(native, "dtype", None), "pyarrow_dtype", getattr(native, "type", None))
     return "string" not in str(getattr(arrow_type, "value_type", "string"))
 

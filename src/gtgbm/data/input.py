@@ -9,7 +9,7 @@ from scipy.sparse import csc_matrix, issparse
 
 from gtgbm.exact import Table
 
-__all__ = ["AnyTable", "as_table", "check_rows", "issparse"]
+__all__ = ["AnyTable", "as_table", "check_rows", "issparse", "unmasked"]
 
 _MAX_ROWS = 1 << 28
 """With more rows a packed cell would leave gradients four bits or fewer."""
@@ -28,6 +28,16 @@ def as_table(X: Any) -> AnyTable:
         matrix is stored by columns.
     """
     return _by_columns(X) if issparse(X) else _known_dtype(X)
+
+
+def unmasked(X: Any) -> Any:
+    """Return a masked array as a plain one, NaN where it is masked; leave anything else as it is."""
+    if not np.ma.isMaskedArray(X):
+        return X
+    if not np.ma.is_masked(X) or X.dtype.kind not in "fiub":
+        return np.ma.getdata(X)
+    floats: Any = X.astype(np.result_type(X.dtype, np.float32))
+    return floats.filled(np.nan)
 
 
 def _by_columns(X: Any) -> csc_matrix:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
-from gtgbm.data import FrameSchema, as_frame, as_table, listed
+from gtgbm.data import FrameSchema, as_frame, as_table, listed, unmasked
 from gtgbm.estimators.outcomes import decisions, labels, probabilities
 from gtgbm.estimators.threads import pool_for_rows
 from gtgbm.exact import F64, I64
@@ -67,7 +67,7 @@ class CompactModel:
 
     def _to_numbers(self, X: Any) -> Any:
         """Pick the columns of a dataframe (or the entries of one of its rows) by name; make an array."""
-        schema = self._schema
+        schema, X = self._schema, unmasked(X)
         if schema is not None:
             found = as_frame(X)
             if found is not None:

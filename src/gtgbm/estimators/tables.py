@@ -15,11 +15,12 @@ from gtgbm.data import (
     FrameSchema,
     as_frame,
     as_table,
-    as_values,
     encode_frame,
     lacking,
     listed,
+    unmasked,
 )
+from gtgbm.estimators.target_values import target_values
 from gtgbm.exact import I64
 
 INPUT: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": "numeric", "ensure_all_finite": False}
@@ -52,7 +53,7 @@ def read_training(estimator: Any, X: Any, y: Any, *, reset: bool, y_numeric: boo
     Sets ``n_features_in_``, ``feature_names_in_`` and what the columns of a dataframe hold, unless the fit
     goes on with an earlier one; then the table must be of the same kind.
     """
-    y = as_values(y)
+    X, y = unmasked(X), target_values(y, "y", is_numeric=y_numeric)
     if not isinstance(X, EncodedFrame) and as_frame(X) is None:
         if reset:
             estimator._schema = None
@@ -77,6 +78,7 @@ def read_training(estimator: Any, X: Any, y: Any, *, reset: bool, y_numeric: boo
 
 def read_table(estimator: Any, X: Any, *, reset: bool, what: str = "X") -> Any:
     """Check a table and return it as an array or a sparse matrix of numbers."""
+    X = unmasked(X)
     if isinstance(X, EncodedFrame):
         if reset:
             keep_schema(estimator, X.schema)

@@ -23,9 +23,8 @@ _NEWTON_ROUNDS = 100
 class LossFunction:
     """A loss of one score per row: subclass it, or give any object with `value`, `gradient` and `curvature`.
 
-    All methods take and return arrays of shape (n,), one entry per row; those they are given cannot be written
-    to, so copy what you change. ``gtgbm.losses.check_loss`` compares
-    gradients and curvatures with finite differences.
+    All methods take and return arrays of shape (n,), one entry per row. Those given cannot be written to: copy
+    what you change. ``gtgbm.losses.check_loss`` compares gradients and curvatures with finite differences.
     """
 
     name: ClassVar[str] = "custom"
@@ -226,7 +225,13 @@ class Tweedie(LossFunction):
 
     def start(self, y: F64, averages: Averages) -> float:
         """Logarithm of the mean."""
-        return math.log(averages.mean(y))
+        mean = averages.mean(y)
+        if not mean > 0.0:
+            raise ValueError(
+                f"sample_weight leaves nothing of the targets above 0, loss={self.name!r} needs a positive "
+                "mean: give weights less far apart"
+            )
+        return math.log(mean)
 
     def predict(self, score: F64) -> F64:
         """exp(score)."""

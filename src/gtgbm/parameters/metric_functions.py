@@ -1,4 +1,4 @@
-"""Metrics given as functions: users' own, scikit-learn's, and its scorers, which are known by their module."""
+"""Metrics given as functions: users' own, and scikit-learn's and its scorers, known by their module."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _metric_of_scorer(scorer: Any, target: TargetKind | None) -> Metric:
     compute = _computing(function, name, _labels if takes_labels else _as_is, True, target)
 
     def scored(y: F64, prediction: F64, weight: F64, queries: Any) -> float:
-        return sign * compute(y, prediction, weight, queries, **settings)
+        return float(sign * compute(y, prediction, weight, queries, **settings))
 
     return Metric(name, scored, True)
 

@@ -280,8 +280,8 @@ def _validation() -> list[Parameter]:
         Parameter(
             "eval_metric",
             Metrics(),
-            "Metrics to follow on eval sets besides the loss: names (gtgbm.metrics), functions and scorers of "
-            "scikit-learn, or callables f(y, prediction), smaller being better unless they have "
+            "Metrics to follow on eval sets besides the loss: names (gtgbm.metrics), functions and scorers "
+            "of scikit-learn, or callables f(y, prediction), smaller being better unless they have "
             "greater_is_better = True. The last one decides early stopping.",
             panel,
             aliases=("--metric",),
