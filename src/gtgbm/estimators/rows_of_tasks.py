@@ -65,19 +65,15 @@ def task_rows(y: Any, task: Any, n_rows: int, y_name: str, task_name: str) -> Ta
     names, number = _numbered(task)
     if any(is_missing(name) for name in names):
         raise ValueError(f"{task_name} holds NaN or None: every row needs a task")
-    order = np.argsort(number, kind="stable")
+    # Of 16 bits they are counted instead of compared.
+    sortable = number.astype(np.uint16) if len(names) < 1 << 16 else number
+    order = np.argsort(sortable, kind="stable")
     rows = np.split(order, np.cumsum(np.bincount(number, minlength=1))[:-1]) if names else []
     return TaskRows(names, rows, [targets[at] for at in rows])
 
 
 def _numbered(ids: Any) -> tuple[list[Any], I64]:
     """Return different ids in the order in which they first occur, and the number of each row's."""
-    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iub":
-        found, first, number = np.unique(ids, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        place: I64 = np.empty_like(order)
-        place[order] = np.arange(order.shape[0])
-        return found[order].tolist(), place[number]
     values = ids.tolist() if hasattr(ids, "tolist") else list(ids)
     # Nothing in these lines is done by Python itself for each row.
     names = list(dict.fromkeys(values))

@@ -23,8 +23,9 @@ _NEWTON_ROUNDS = 100
 class LossFunction:
     """A loss of one score per row: subclass it, or give any object with `value`, `gradient` and `curvature`.
 
-    All methods take and return arrays of shape (n,), one entry per row. Those given cannot be written to: copy
-    what you change. ``gtgbm.losses.check_loss`` compares gradients and curvatures with finite differences.
+    All methods take and return arrays of shape (n,), one entry per row. Those given cannot be written to:
+    copy what you change. ``gtgbm.losses.check_loss`` compares gradients and curvatures with finite
+    differences.
     """
 
     name: ClassVar[str] = "custom"
