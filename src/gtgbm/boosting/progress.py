@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ProgressBar:
-    """Shows trees done, loss, features owned and time left; silent unless asked."""
+    """Shows rounds done, loss, number of selected features and time left; prints nothing unless `show`."""
 
     def __init__(self, show: bool, n_rounds: int) -> None:
         self._console = Console(stderr=True, quiet=not show)
@@ -42,7 +42,7 @@ class ProgressBar:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave the terminal in order, whatever happened."""
+        """Stop the bar and restore the terminal, also after an error."""
         self._bar.stop()
 
     def update(self, progress: Progress) -> None:
@@ -55,7 +55,7 @@ class ProgressBar:
         self._bar.update(self._task, completed=progress.round, state=state)
 
     def summary(self, n_selected: int, n_features: int, search: SearchChoice, seconds: float) -> None:
-        """Print what came out of the fit."""
+        """Print a summary of the fit."""
         self._console.print(
             f"{n_selected} of {n_features} columns in {seconds:.2f} s; search: {search} ({search.reason})",
             highlight=False,
