@@ -133,7 +133,7 @@ def test_learns_to_rank(loss: str, search: str) -> None:
     chance = ndcg(y_new, np.random.default_rng(0).random(y_new.shape[0]), None, qid_new)
     assert chance < 0.75
     assert model.score(new, y_new, qid_new) > 0.95
-    assert set(model.selected_features_[:2]) == {0, 1}
+    assert {entry.feature for entry in model.selection_history_[:2]} == {0, 1}
     assert model.score(new, y_new, qid_new) == ndcg(y_new, model.predict(new), None, qid_new)
 
 
@@ -143,7 +143,7 @@ def test_queries_may_differ_in_level() -> None:
     X[:, 5] = qid % 7
     y = np.clip(y + (qid % 7) * 2, 0, 20)
     model = GTGBMRanker(n_estimators=10, penalty=0.02, search="exhaustive").fit(X, y, qid=qid)
-    assert model.selected_features_[0] == 0
+    assert model.selection_history_[0].feature == 0
     assert 5 not in model.selected_features_
 
 

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from gtgbm import GTGBMClassifier, GTGBMRegressor, MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
 from gtgbm.boosting.sampling import Sampling
 from gtgbm.exact.arrays import F64, I64
+from gtgbm.explain import columns_as_bought
 from tests.estimators.test_determinism import bytes_of
 from tests.paper.plain_algorithm import Ensemble, Node, Purchase, Rules, TreeBuilder, best_of
 from tests.paper.test_plain_algorithm import assert_same_tree
@@ -233,7 +234,8 @@ def assert_is_plain(
         [rates[name] for name in model.tasks_],
         given.get("task_order") == "parallel",
     )
-    assert model.selected_features_.tolist() == shared
+    assert columns_as_bought(model).tolist() == shared
+    assert model.selected_features_.tolist() == sorted(shared)
     for name, at, ensemble in zip(model.tasks_, rows, plain, strict=True):
         for tree, nodes in zip(model.trees_[name], ensemble.trees, strict=True):
             assert_same_tree(X[at], tree, nodes)
@@ -323,7 +325,8 @@ def test_prices_in_the_history(method: str, search: str, classifies: bool) -> No
         assert entry.price == pytest.approx(own + 0.01 * is_new, abs=1e-12)
         assert entry.gain > entry.price
         known += [entry.feature] * is_new
-    assert model.selected_features_.tolist() == known
+    assert columns_as_bought(model).tolist() == known
+    assert model.selected_features_.tolist() == sorted(known)
     assert_consistent(model)
     assert model.shared_features_.shape[0] > 0
 

@@ -23,6 +23,7 @@ from gtgbm import (
     load_model,
     save_model,
 )
+from gtgbm.explain import columns_as_bought
 from gtgbm.metrics import METRICS
 from gtgbm.report import write_report
 from gtgbm.report.sample import draw_sample
@@ -201,7 +202,7 @@ def test_names_are_text_whatever_they_are(tmp_path: Path) -> None:
     assert not any(name.startswith("on") for _, attrs in page.tags for name in attrs)
     assert "{{ 7 * 7 }}" in page.source
     names = [row[0] for row in page.rows["selected"][1:]]
-    expected = [NASTY[j].replace("\ud800", "?") for j in model.selected_features_]
+    expected = [NASTY[j].replace("\ud800", "?") for j in columns_as_bought(model)]
     assert names == expected
 
 

@@ -47,11 +47,13 @@ def run_demo(n_rows: int, n_columns: int, penalty: float, seed: int, compare: bo
 
 def _selection(model: GTGBMClassifier, data: DemoData) -> Table:
     table = Table(title="Selected columns, in the order of selection")
-    for heading in ("tree", "column", "gain", "price", "what it is"):
+    for heading in ("round", "column", "gain", "price", "what it is"):
         table.add_column(heading, justify="left" if heading == "what it is" else "right")
     relevant = set(data.relevant.tolist())
     for entry in model.selection_history_:
         source = int(data.decoy_of[entry.feature])
         kind = "relevant" if entry.feature in relevant else f"decoy of {source}" if source >= 0 else "noise"
-        table.add_row(str(entry.tree), str(entry.feature), f"{entry.gain:.4f}", f"{entry.price:.4f}", kind)
+        table.add_row(
+            str(entry.tree + 1), str(entry.feature), f"{entry.gain:.4f}", f"{entry.price:.4f}", kind
+        )
     return table

@@ -91,14 +91,14 @@ def print_selection(model: StoredModel, console: Console) -> None:
         table = Table(title=Text(f"Task {part['task']}") if "task" in part else title)
         metrics = [key for key in (part["selected"] or [{}])[0] if key.startswith("validation_")]
         shown = metrics[-1:] or ["training_loss"]
-        for heading in ("", "feature", "tree", "gain", "price", f"{shown[0].replace('_', ' ')} after"):
+        for heading in ("", "feature", "round", "gain", "price", f"{shown[0].replace('_', ' ')} after"):
             table.add_column(heading, justify="left" if heading == "feature" else "right")
         for feature in part["selected"]:
             name = feature["name"]
             if "category" in feature:
                 name += f" = {'missing' if feature['category'] is None else feature['category']}"
             numbers = (f"{feature[key]:.4f}" for key in ("gain", "price", *shown))
-            table.add_row(str(feature["order"]), Text(name), str(feature["tree"]), *numbers)
+            table.add_row(str(feature["order"]), Text(name), str(feature["tree"] + 1), *numbers)
         console.print(table)
     if not content.get("selected", True):
         console.print("No feature was selected: every feature gains less than it costs. Lower --penalty.")

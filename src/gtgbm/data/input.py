@@ -9,7 +9,7 @@ from scipy.sparse import csc_matrix, issparse
 
 from gtgbm.exact import Table
 
-__all__ = ["AnyTable", "as_table", "check_rows", "check_sparse", "issparse"]
+__all__ = ["AnyTable", "as_table", "check_rows", "check_sparse", "issparse", "unmasked"]
 
 _MAX_ROWS = 1 << 28
 """With more rows, a packed cell would leave four bits or fewer for gradients."""
@@ -66,6 +66,16 @@ def _problem_of_compressed(X: Any) -> str | None:
 
 def _are_outside(indices: Any, size: int) -> bool:
     return bool(indices.shape[0] and not 0 <= indices.min() <= indices.max() < size)
+
+
+def unmasked(X: Any) -> Any:
+    """Return a masked array as a plain one, NaN where it is masked; leave anything else as it is."""
+    if not np.ma.isMaskedArray(X):
+        return X
+    if not np.ma.is_masked(X) or X.dtype.kind not in "fiub":
+        return np.ma.getdata(X)
+    floats: Any = X.astype(np.result_type(X.dtype, np.float32))
+    return floats.filled(np.nan)
 
 
 def _as_csc(X: Any) -> csc_matrix:

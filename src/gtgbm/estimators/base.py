@@ -13,7 +13,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from gtgbm.boosting import Evaluated, Problem, Settings
-from gtgbm.data import FrameSchema, check_sparse
+from gtgbm.data import FrameSchema, check_sparse, unmasked
 from gtgbm.estimators.fitted import FittedAttributes
 from gtgbm.estimators.rows import Rows, checked_weight, pairs_of, per_set
 from gtgbm.estimators.saving import save_model
@@ -58,6 +58,7 @@ class BaseGTGBM(SelectorMixin, FittedAttributes, Targets):
         """Return the input of a fit; targets have been converted to numbers."""
         metrics = self._checked("eval_metric", Context(target=self._kind_of_target))
         evaluated = Evaluated(self._loss_name, metrics, [validation.dataset() for validation in validations])
+        self._check_weight(rows, None)
         return Problem(rows.dataset(), loss, settings, seed, evaluated)
 
     def transform(self, X: Any) -> Any:
@@ -75,6 +76,7 @@ class BaseGTGBM(SelectorMixin, FittedAttributes, Targets):
         """
         check_is_fitted(self, "trees_")
         check_sparse(X)
+        X = unmasked(X)
         if not hasattr(self, "feature_names_in_"):
             return super().transform(X)
         library = _get_output_config("transform", self)["dense"]

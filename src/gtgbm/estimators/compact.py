@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
-from gtgbm.data import FrameSchema, as_frame, as_table, check_sparse, listed
+from gtgbm.data import FrameSchema, as_frame, as_table, check_sparse, listed, unmasked
 from gtgbm.estimators.outcomes import decisions, labels, probabilities
 from gtgbm.estimators.threads import pool_for_rows
 from gtgbm.exact import F64, I64
@@ -26,9 +26,13 @@ class CompactModel:
     features_: I64
     _schema: FrameSchema | None
     _loss: Loss
+    _takes_arrays: ClassVar[bool]
 
     def __post_init__(self) -> None:
         self.features_.flags.writeable = False
+        # An array has no text: its numbers would be taken for codes of categories.
+        is_numeric = self._schema is None or not self._schema.categorical
+        object.__setattr__(self, "_takes_arrays", is_numeric)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
@@ -50,7 +54,7 @@ class CompactModel:
 
     def _table(self, X: Any) -> tuple[Any, bool]:
         """Return `X` as a table of K columns, and whether it was a single row."""
-        if type(X) is not np.ndarray or X.dtype.kind not in "fiub":
+        if type(X) is not np.ndarray or X.dtype.kind not in "fiub" or not self._takes_arrays:
             X = self._to_numbers(X)
         is_row = X.ndim == 1
         table = X[None] if is_row else X
@@ -63,7 +67,7 @@ class CompactModel:
 
     def _to_numbers(self, X: Any) -> Any:
         """Return the columns of a dataframe, or the entries of a row by name, as an array."""
-        schema = self._schema
+        schema, X = self._schema, unmasked(X)
         if schema is not None:
             if self.n_features_in_ == 0 and hasattr(X, "columns"):
                 # Nothing was selected: only the number of a dataframe's rows counts.
@@ -76,7 +80,8 @@ class CompactModel:
                 return schema.row(X)
             if schema.categorical:
                 raise ValueError(
-                    f"X must be a dataframe or a mapping from names to values: {self._expected()} are needed"
+                    "X is no dataframe, but the model was trained on one with columns of text or categories "
+                    f"({listed(schema.text_names)}): give a dataframe, or a row of one by name"
                 )
         check_sparse(X)
         return check_array(

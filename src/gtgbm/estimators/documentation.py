@@ -9,12 +9,24 @@ from typing import TypeVar
 from gtgbm.parameters import PARAMETERS
 
 ATTRIBUTES: dict[str, tuple[str, str]] = {
-    "selected_features_": ("ndarray of int64", "Selected columns, in the order of selection."),
-    "n_selected_features_": ("int", "Number of selected features: numeric columns and categories."),
+    "selected_features_": (
+        "ndarray of int64, shape (K,)",
+        "Columns used, ascending: the columns of ``transform``, and those that ``compact()`` takes. "
+        "``selection_history_`` has the order in which they were selected.",
+    ),
+    "selected_feature_names_": (
+        "ndarray of str, shape (K,)",
+        "Their names, if the table had any; else there is no such attribute, as of ``feature_names_in_``.",
+    ),
+    "n_selected_features_": (
+        "int",
+        "Features selected and paid for: columns of numbers, and single categories. A column of which three "
+        "categories are selected counts three times, and once in ``selected_features_``; the two numbers are "
+        "equal where there are no categories, or with ``categorical='column'``.",
+    ),
     "selected_categories_": (
         "dict",
-        "Selected categories of each categorical column, in the order of selection; NaN is the category of "
-        "missing values.",
+        "Categories of each categorical column, in the order they were selected; NaN: missing values.",
     ),
     "feature_importances_": (
         "ndarray of float64, shape (d,)",
@@ -22,7 +34,8 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
     ),
     "selection_history_": (
         "list of HistoryEntry",
-        "One entry per selected feature: (tree, feature, gain, price, training_loss, category).",
+        "What was selected, in order: (tree, feature, gain, price, training_loss, category). ``tree`` is the "
+        "round of boosting, counted from 0; for two classes and for numbers ``trees_[tree]`` is its tree.",
     ),
     "evals_result_": (
         "dict",
@@ -43,16 +56,16 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
 }
 
 TASK_ATTRIBUTES: dict[str, tuple[str, str]] = {
-    "tasks_": ("list", "Ids of the tasks, in the order in which they are fitted within a round."),
-    "selected_features_": ("ndarray of int64", "Columns selected by any task, in the order of selection."),
-    "shared_features_": ("ndarray of int64", "Selected columns that at least two tasks use."),
+    "tasks_": ("list", "Ids of the tasks, in the order in which they take turns."),
+    "selected_features_": (
+        "ndarray of int64, shape (K,)",
+        "Columns used by any task, ascending: the columns of ``transform``, and those that ``compact()`` "
+        "takes.",
+    ),
+    "shared_features_": ("ndarray of int64", "Those of them that at least two tasks use, ascending."),
     "task_features_": (
         "dict of ndarray of int64",
-        "Columns selected by each task, in the order of selection.",
-    ),
-    "task_categories_": (
-        "dict of dict",
-        "Categories selected by each task, by categorical column.",
+        "Columns used by each task, ascending; ``selection_history_`` has the order.",
     ),
     "task_importances_": (
         "dict of ndarray of float64, shape (d,)",

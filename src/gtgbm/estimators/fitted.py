@@ -76,6 +76,11 @@ class FittedAttributes(Parameters):
         # A column with several categories selected is listed once.
         used = used_features(histories.values(), [(c, self._label(c, value)) for c, value in self._owned])
         self.selected_features_ = columns_of(feature.column for feature in used)
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            self.selected_feature_names_ = np.asarray(names, dtype=object)[self.selected_features_]
+        elif hasattr(self, "selected_feature_names_"):
+            del self.selected_feature_names_
         self.n_selected_features_ = len(used)
         self.selected_categories_ = categories_of((feature.column, feature.category) for feature in used)
         self.feature_importances_ = np.mean(
@@ -140,17 +145,17 @@ class FittedAttributes(Parameters):
 
 
 def columns_of(columns: Iterable[int]) -> I64:
-    """Return distinct columns, in the order of their first occurrence."""
-    return np.array(list(dict.fromkeys(columns)), dtype=np.int64)
+    """Return distinct columns, in the order of the table."""
+    return np.array(sorted(set(columns)), dtype=np.int64)
 
 
 def categories_of(features: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
-    """Return the categories among features, by column."""
+    """Return the categories among features, by column in the order of the table."""
     categories: dict[int, list[Any]] = {}
     for column, category in features:
         if category is not None:
             categories.setdefault(column, []).append(category)
-    return categories
+    return dict(sorted(categories.items()))
 
 
 def _leaves(model: Model) -> I64:

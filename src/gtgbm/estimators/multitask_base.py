@@ -27,6 +27,7 @@ from gtgbm.estimators.rows_of_tasks import (
     with_task,
 )
 from gtgbm.estimators.tables import TableRead, read_columns, read_table
+from gtgbm.estimators.target_values import target_values
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.exact import F64, I64, FitContext
 from gtgbm.losses import Loss
@@ -120,7 +121,8 @@ class BaseMultitask(BaseGTGBM):
 
     def _rows_by_task(self, X: Any, y: Any, task: Any, weight: F64 | None) -> dict[Any, Rows]:
         """Group rows by task and drop rows of weight 0."""
-        labels = task_rows(as_values(y), as_values(task), X.shape[0], "y", "task")
+        y = target_values(y, "y", is_numeric=self._y_is_numeric)
+        labels = task_rows(y, as_values(task), X.shape[0], "y", "task")
         check_tasks(labels)
         self._by_column, self.tasks_ = task is None, labels.names
         table, rows_by_task = X.tocsr() if issparse(X) else X, {}
@@ -149,8 +151,8 @@ class BaseMultitask(BaseGTGBM):
             return {}
         (rows,) = sets
         table = rows.table.tocsr() if issparse(rows.table) else rows.table
-        y_values, task_values = as_values(rows.y), as_values(eval_task)
-        labels = task_rows(y_values, task_values, table.shape[0], "eval_set: y", "eval_task")
+        y = target_values(rows.y, "eval_set: y", is_numeric=self._y_is_numeric)
+        labels = task_rows(y, as_values(eval_task), table.shape[0], "eval_set: y", "eval_task")
         unknown = [name for name in labels.names if name not in self.tasks_]
         if unknown:
             raise ValueError(f"eval_task has {unknown[:5]!r}, which are not tasks of the training rows")
@@ -163,6 +165,8 @@ class BaseMultitask(BaseGTGBM):
     def _tasks(self, rows: Mapping[Any, Rows], validations: Mapping[Any, Rows]) -> list[Task]:
         """Return the input of the fit of each task."""
         seed, loss = self._new_seed(), self._make_loss()
+        for name, one in rows.items():
+            self._check_weight(one, None if self._is_single else name)
         group, own = self._penalties(rows)
         rates = per_task("learning_rate", self.learning_rate, list(rows))
         return [

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtgbm.boosting import AnyCallback, Callback, Dataset
-from gtgbm.data import as_table
+from gtgbm.data import EncodedFrame, as_table
 from gtgbm.exact import F64, I64, RowWeights
 from gtgbm.losses import Queries, Targets
 
@@ -72,6 +72,8 @@ def checked_weight(sample_weight: Any, n_rows: int, name: str = "sample_weight")
     """Return validated weights of shape (n,); None if all weights are 1."""
     if sample_weight is None:
         return None
+    if np.ma.is_masked(sample_weight):
+        raise ValueError(f"{name} is masked in some rows: give every row a weight, 0 to leave it out")
     try:
         weight = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -122,10 +124,21 @@ def pairs_of(eval_set: Any) -> list[tuple[Any, Any]]:
     """Return an ``eval_set`` as a list of (X, y) pairs."""
     if eval_set is None:
         return []
-    sets = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else eval_set
+    is_one = isinstance(eval_set, tuple) and len(eval_set) == 2 and not all(map(_is_pair, eval_set))
+    sets = [eval_set] if is_one else eval_set
     if not isinstance(sets, Sequence) or any(not isinstance(s, tuple | list) or len(s) != 2 for s in sets):
         raise ValueError("eval_set must be one pair (X, y) or a list of such pairs")
     return [(s[0], s[1]) for s in sets]
+
+
+def _is_pair(value: Any) -> bool:
+    """Whether a value is (X, y) rather than one of the two: a table comes first, not a row or a target."""
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        return False
+    first = value[0]
+    if isinstance(first, list | tuple):
+        return bool(first) and np.ndim(first[0]) == 1
+    return isinstance(first, EncodedFrame) or len(getattr(first, "shape", ())) == 2
 
 
 def per_set(values: Any, n_sets: int, name: str) -> list[Any]:

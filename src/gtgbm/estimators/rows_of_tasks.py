@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack, issparse, vstack
 
+from gtgbm.data import is_missing
 from gtgbm.estimators.rows import Rows
 from gtgbm.exact import I64
 
@@ -61,13 +62,23 @@ def task_rows(y: Any, task: Any, n_rows: int, y_name: str, task_name: str) -> Ta
             f"{task_name} has shape {shape} and {y_name} {targets.shape}; X has {n_rows} rows: give one of "
             "each per row"
         )
-    by_name: dict[Any, list[int]] = {}
-    for row, name in enumerate(task.tolist() if hasattr(task, "tolist") else task):
-        if name != name:
-            raise ValueError(f"{task_name} holds NaN: every row needs a task")
-        by_name.setdefault(name, []).append(row)
-    rows = [np.array(at, dtype=np.int64) for at in by_name.values()]
-    return TaskRows(list(by_name), rows, [targets[at] for at in rows])
+    names, number = _numbered(task)
+    if any(is_missing(name) for name in names):
+        raise ValueError(f"{task_name} holds NaN or None: every row needs a task")
+    # Of 16 bits they are counted instead of compared.
+    sortable = number.astype(np.uint16) if len(names) < 1 << 16 else number
+    order = np.argsort(sortable, kind="stable")
+    rows = np.split(order, np.cumsum(np.bincount(number, minlength=1))[:-1]) if names else []
+    return TaskRows(names, rows, [targets[at] for at in rows])
+
+
+def _numbered(ids: Any) -> tuple[list[Any], I64]:
+    """Return different ids in the order in which they first occur, and the number of each row's."""
+    values = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    # Nothing in these lines is done by Python itself for each row.
+    names = list(dict.fromkeys(values))
+    known = dict(zip(names, range(len(names)), strict=True))
+    return names, np.fromiter(map(known.__getitem__, values), dtype=np.int64, count=len(values))
 
 
 def with_task(X: Any, number: I64) -> Any:

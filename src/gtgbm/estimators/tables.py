@@ -15,12 +15,13 @@ from gtgbm.data import (
     FrameSchema,
     as_frame,
     as_table,
-    as_values,
     check_sparse,
     encode_frame,
     lacking,
     listed,
+    unmasked,
 )
+from gtgbm.estimators.target_values import target_values
 from gtgbm.exact import I64
 
 INPUT: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": "numeric", "ensure_all_finite": False}
@@ -53,8 +54,8 @@ def read_training(estimator: Any, X: Any, y: Any, *, reset: bool, y_numeric: boo
     With `reset`, this sets ``n_features_in_``, ``feature_names_in_`` and the schema of a dataframe; otherwise
     the table must match those of the previous fit.
     """
-    y = as_values(y)
     check_sparse(X)
+    X, y = unmasked(X), target_values(y, "y", is_numeric=y_numeric)
     if not isinstance(X, EncodedFrame) and as_frame(X) is None:
         if reset:
             estimator._schema = None
@@ -80,6 +81,7 @@ def read_training(estimator: Any, X: Any, y: Any, *, reset: bool, y_numeric: boo
 def read_table(estimator: Any, X: Any, *, reset: bool, what: str = "X") -> Any:
     """Validate a table and return it as an array or a sparse matrix of numbers."""
     check_sparse(X)
+    X = unmasked(X)
     if isinstance(X, EncodedFrame):
         if reset:
             keep_schema(estimator, X.schema)

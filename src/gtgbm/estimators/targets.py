@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_array, column_or_1d
 from gtgbm.estimators.holding_out import held_out_queries, held_out_rows
 from gtgbm.estimators.rows import Rows
 from gtgbm.estimators.settings import Parameters
-from gtgbm.exact import F64, I64
+from gtgbm.estimators.target_values import target_values
+from gtgbm.exact import F64, I64, RowWeights
 from gtgbm.losses import (
     NOT_OF_CLASSES,
     AbsoluteError,
@@ -64,6 +65,9 @@ class Targets(Parameters):
 
     def _warn_of(self, y: F64, task: Any) -> None:
         """Warn if there is nothing to learn from the targets of a task, already converted to numbers."""
+
+    def _check_weight(self, rows: Rows, task: Any) -> None:
+        """Refuse weights that leave nothing of a part of the targets, numbers by now."""
 
     def _make_loss(self) -> Loss:
         """Return the loss for these targets."""
@@ -117,11 +121,26 @@ class ClassTargets(ClassifierMixin, Targets):
 
     def _numbers_of(self, y: Any, name: str) -> F64:
         """Return labels as positions in ``classes_``."""
-        y = column_or_1d(y)
+        y = column_or_1d(target_values(y, name, is_numeric=False))
         unknown = np.setdiff1d(y, self.classes_)
         if unknown.shape[0]:
             raise ValueError(f"{name} has classes that training did not see: {unknown[:5].tolist()}")
         return np.asarray(np.searchsorted(self.classes_, y), dtype=np.float64)
+
+    def _check_weight(self, rows: Rows, task: Any) -> None:
+        """Refuse weights that make a class so light that nothing of it is left in their sum."""
+        if rows.weight is None:
+            return
+        number, counted = rows.y.astype(np.int64), RowWeights.of(rows.weight).fine
+        weight = np.bincount(number, weights=rows.weight)
+        light = np.flatnonzero((np.bincount(number, weights=counted) == 0) & (np.bincount(number) > 0))
+        if light.shape[0]:
+            label, where = self.classes_[light[0]], "" if task is None else f" in task {task!r}"
+            raise ValueError(
+                f"sample_weight (times class_weight) of all rows of class {label!r}{where} is "
+                f"{weight[light[0]]:g} of {weight.sum():g}, too little to be counted: give weights less far "
+                "apart, or leave the class out"
+            )
 
     def _make_loss(self) -> Loss:
         n_classes = self.classes_.shape[0]
@@ -199,6 +218,7 @@ class RelevanceTargets(Targets):
 
     def _numbers_of(self, y: Any, name: str) -> F64:
         """Return validated relevance."""
+        y = target_values(y, name, is_numeric=True)
         relevance: F64 = column_or_1d(
             check_array(y, ensure_2d=False, dtype=np.float64, input_name=name), warn=True
         )
@@ -224,6 +244,7 @@ class RelevanceTargets(Targets):
 
 def numbers(y: Any, name: str) -> F64:
     """Return targets as numbers within the range that can be fitted."""
+    y = target_values(y, name, is_numeric=True)
     target: F64 = column_or_1d(check_array(y, ensure_2d=False, dtype=np.float64, input_name=name), warn=True)
     largest = np.abs(target).max(initial=0.0)
     if largest > _LARGEST_TARGET:

@@ -50,11 +50,18 @@ def purchases(estimator: Any) -> list[Purchase]:
             earlier = first.get(entry.feature)
             if earlier is None or entry.tree < earlier.entry.tree:
                 first[entry.feature] = Purchase(entry, task)
-    order = {feature: k for k, feature in enumerate(estimator.selected_features_.tolist())}
+    order = {feature: k for k, feature in enumerate(dict.fromkeys(c for c, _ in estimator._owned))}
+    # A model of all tasks in one buys tasks as well, as categories: these are no features.
     return sorted(
         (purchase for feature, purchase in first.items() if feature in order),
         key=lambda purchase: order[purchase.entry.feature],
     )
+
+
+def columns_as_bought(estimator: Any) -> I64:
+    """Return the columns of ``selected_features_`` in the order of their first purchase."""
+    bought = dict.fromkeys(one.entry.feature for one in purchases(estimator))
+    return np.array(list(bought), dtype=np.int64)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 from gtgbm.losses import Loss, Pointwise
 from gtgbm.metrics import Metric, TargetKind, metric_of
 from gtgbm.parameters.kinds import Context, Kind, Number, int_or_text, one_of
+from gtgbm.parameters.metric_functions import metric_of_function
 from gtgbm.parameters.text import is_json, parse_list, parse_pairs
 
 _TARGETS: dict[TargetKind, str] = {
@@ -122,7 +123,7 @@ class Metrics(Kind):
     def check(self, name: str, value: Any, context: Context) -> list[Metric]:
         """Return the metrics."""
         items = [] if value is None else value if isinstance(value, list | tuple) else [value]
-        metrics = [_metric(name, value, item) for item in items]
+        metrics = [_metric(name, value, item, context.target) for item in items]
         for metric in metrics:
             if context.target is not None and context.target not in metric.kinds:
                 raise ValueError(
@@ -227,7 +228,7 @@ def columns(name: str, value: Any, context: Context) -> list[int]:
     return sorted({int(item) for item in items})
 
 
-def _metric(name: str, value: Any, item: Any) -> Metric:
+def _metric(name: str, value: Any, item: Any, target: TargetKind | None) -> Metric:
     if isinstance(item, Metric):
         return item
     if isinstance(item, str):
@@ -236,17 +237,5 @@ def _metric(name: str, value: Any, item: Any) -> Metric:
         except ValueError as error:
             raise ValueError(f"{name}={value!r}: {error}") from error
     if callable(item):
-        return _metric_of_callable(item)
+        return metric_of_function(item, target)
     raise TypeError(f"{name} has {item!r}: give names, callables f(y, prediction), or a list of them")
-
-
-def _metric_of_callable(function: Any) -> Metric:
-    def compute(y: Any, prediction: Any, weight: Any, queries: Any) -> float:
-        del weight, queries
-        value = function(y, prediction)
-        if not isinstance(value, numbers.Real):
-            raise TypeError(f"eval_metric {name!r} returned {value!r}: it must return a number")
-        return float(value)
-
-    name = str(getattr(function, "__name__", type(function).__name__))
-    return Metric(name, compute, bool(getattr(function, "greater_is_better", False)))

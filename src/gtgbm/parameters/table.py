@@ -97,9 +97,9 @@ def _trees() -> list[Parameter]:
         Parameter(
             "min_samples_leaf",
             Count(low=1, optional=True),
-            "Minimum number of rows in a leaf. With sample_weight, the minimum weight: in rows if all weights "
-            "are whole numbers, else in mean weights. None: a quarter of the rows that min_node_fraction "
-            "requires.",
+            "Minimum number of rows in a leaf. With sample_weight, the minimum weight: in rows if all "
+            "weights are whole numbers, else in mean weights. None: a quarter of the rows that "
+            "min_node_fraction requires.",
             panel,
         ),
         Parameter(
@@ -291,9 +291,9 @@ def _validation() -> list[Parameter]:
         Parameter(
             "eval_metric",
             Metrics(),
-            "Metrics to evaluate on eval sets in addition to the loss: names (gtgbm.metrics) or callables "
-            "f(y, prediction), where smaller is better unless they have greater_is_better = True. The last "
-            "one decides early stopping.",
+            "Metrics to evaluate on eval sets in addition to the loss: names (gtgbm.metrics), functions and "
+            "scorers of scikit-learn, or callables f(y, prediction), where smaller is better unless they "
+            "have greater_is_better = True. The last one decides early stopping.",
             panel,
             aliases=("--metric",),
         ),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.explain import absolute_correlations
+from gtgbm.explain import absolute_correlations, columns_as_bought
 from gtgbm.plots.names import feature_names, shown
 from gtgbm.plots.style import axes_of, heat_map
 from gtgbm.plots.table import as_numbers, columns_of, table_of
@@ -52,7 +52,7 @@ class CorrelationDisplay:
         """
         check_is_fitted(estimator, "trees_")
         X = table_of(estimator, X)
-        all_names, columns = feature_names(estimator, names), estimator.selected_features_[:top]
+        all_names, columns = feature_names(estimator, names), columns_as_bought(estimator)[:top]
         values = columns_of(as_numbers(X), columns)
         return cls(absolute_correlations(values, values), [all_names[j] for j in columns]).plot(ax)
 

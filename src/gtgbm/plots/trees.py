@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,16 +13,41 @@ from gtgbm.plots.names import category_name, feature_names, shown
 from gtgbm.plots.style import COLOURS, QUIET, axes_of
 from gtgbm.tree import Tree
 
+_Label: TypeAlias = Callable[[int, float], Any]
+
 _COLUMN, _ROW = 2.7, 0.36
 """Inches between levels, and between the leaves."""
 
 
-def _question(tree: Tree, node: int, names: Mapping[int, str]) -> str:
-    """Return the condition of a node as text; rows that satisfy it go left."""
-    name, threshold = names[int(tree.feature[node])], float(tree.threshold[node])
+def _question(tree: Tree, node: int, names: Mapping[int, str], label: _Label, longest: int) -> str:
+    """Write what a node asks; rows for which it is true go left."""
+    feature, threshold = int(tree.feature[node]), float(tree.threshold[node])
+    name = names[feature]
     if tree.is_category[node]:
-        return f"{name} ≠ {category_name(threshold)}"
+        (category,) = shown([category_name(label(feature, threshold))], longest)
+        return f"{name} ≠ {category}"
     return f"{name} ≤ {threshold:.4g}"
+
+
+def _as_it_is(column: int, category: float) -> float:
+    del column
+    return category
+
+
+def _labels_of(estimator: Any) -> _Label:
+    """Return what tells the category of a column by the number that trees ask for."""
+
+    def label(column: int, category: float) -> Any:
+        if column >= estimator.n_features_in_:  # a model of all tasks in one, which counts them from 1
+            return str(estimator.tasks_[int(category) - 1])
+        return estimator._label(column, category)
+
+    return label
+
+
+def _all_names(estimator: Any, names: Sequence[Any] | None) -> Sequence[Any] | None:
+    # A model of all tasks in one has a column more.
+    return names if estimator is None else [*feature_names(estimator, names), "task"]
 
 
 def _names_for(tree: Tree, names: Sequence[Any] | None, longest: int) -> dict[int, str]:
@@ -34,8 +59,8 @@ def _names_for(tree: Tree, names: Sequence[Any] | None, longest: int) -> dict[in
     return dict(zip(used, shown(all_names, longest), strict=True))
 
 
-def to_graphviz(tree: Tree, names: Sequence[Any] | None = None) -> str:
-    """Return a tree in the DOT language, for ``dot -Tsvg`` or ``graphviz.Source``.
+def to_graphviz(tree: Tree, names: Sequence[Any] | None = None, *, estimator: Any = None) -> str:
+    """Write a tree in the DOT language, for ``dot -Tsvg`` or ``graphviz.Source``.
 
     Parameters
     ----------
@@ -43,19 +68,22 @@ def to_graphviz(tree: Tree, names: Sequence[Any] | None = None) -> str:
         One of ``trees_``.
     names : sequence of str, shape (d,), optional
         Names of all columns; by default x0, x1, ...
+    estimator : fitted estimator, optional
+        The model that the tree is of: it knows the names of columns, if none are given, and of categories.
 
     Returns
     -------
     str
     """
-    short = _names_for(tree, names, 60)
+    category = _as_it_is if estimator is None else _labels_of(estimator)
+    short = _names_for(tree, _all_names(estimator, names), 60)
     lines = ["digraph tree {", '  node [shape=box, style=rounded, fontname="sans-serif"];']
     for node in range(tree.n_nodes):
         rows = f"{tree.n_rows[node]} rows"
         if tree.feature[node] < 0:
             lines.append(f'  {node} [label="{tree.value[node]:+.4g}\\n{rows}", style=filled];')
             continue
-        question = _question(tree, node, short).replace(r"\$", "$")
+        question = _question(tree, node, short, category, 60).replace(r"\$", "$")
         escaped = question.replace("\\", r"\\").replace('"', r"\"")
         lines.append(f'  {node} [label="{escaped}\\n{rows}"];')
         left, missing = int(tree.left[node]), bool(tree.missing_left[node])
@@ -84,7 +112,9 @@ class TreeDisplay:
     names : sequence of str, shape (d,), optional
         Names of all columns; by default x0, x1, ...
     max_depth : int
-        Number of levels to draw; a subtree below them is drawn as its number of leaves.
+        Levels of splits to draw; what is below is summed up in a line.
+    estimator : fitted estimator, optional
+        The model that the tree is of: it knows the names of columns, if none are given, and of categories.
 
     Attributes
     ----------
@@ -92,11 +122,14 @@ class TreeDisplay:
     figure_ : matplotlib Figure
     """
 
-    def __init__(self, tree: Tree, names: Sequence[Any] | None = None, *, max_depth: int = 4) -> None:
+    def __init__(
+        self, tree: Tree, names: Sequence[Any] | None = None, *, max_depth: int = 4, estimator: Any = None
+    ) -> None:
         if max_depth < 1:
             raise ValueError(f"max_depth={max_depth} must be at least 1")
         self.tree, self.max_depth = tree, max_depth
-        self.names = _names_for(tree, names, 20)
+        self.names = _names_for(tree, _all_names(estimator, names), 20)
+        self._label = _as_it_is if estimator is None else _labels_of(estimator)
 
     @classmethod
     def from_estimator(
@@ -124,17 +157,16 @@ class TreeDisplay:
         ax : matplotlib Axes, optional
         """
         check_is_fitted(estimator, "trees_")
-        trees, all_names = estimator.trees_, feature_names(estimator, names)
+        trees = estimator.trees_
         if isinstance(trees, dict):
             if task not in trees:
                 raise ValueError(
                     f"task={task!r} is not a task of the model: give one of {list(trees)[:10]!r}"
                 )
-            # With method="single-task" the task is an additional last column.
-            trees, all_names = trees[task], [*all_names, "task"]
+            trees = trees[task]
         if not -len(trees) <= number < len(trees):
             raise ValueError(f"number={number}: the model has {len(trees)} trees, counted from 0")
-        return cls(trees[number], all_names, max_depth=max_depth).plot(ax)
+        return cls(trees[number], names, max_depth=max_depth, estimator=estimator).plot(ax)
 
     def plot(self, ax: Any = None) -> TreeDisplay:
         """Draw into `ax` or a new figure, and return the display."""
@@ -183,7 +215,7 @@ class TreeDisplay:
         elif self._is_lowest(node, position.level):
             text, edge = f"… {self._n_leaves_below(node)} leaves   ({rows})", QUIET
         else:
-            text = _question(tree, node, self.names)
+            text = _question(tree, node, self.names, self._label, 20)
         background = self.ax_.get_facecolor()  # hides the part of the branch behind the box
         box = {"boxstyle": "round,pad=0.25", "facecolor": background, "edgecolor": edge, "linewidth": 1.0}
         self.ax_.text(position.level, position.row, text, va="center", ha="left", fontsize=8, bbox=box)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from gtgbm.exact import F64, I64, Bool
-from gtgbm.explain import absolute_correlations
+from gtgbm.explain import absolute_correlations, columns_as_bought
 from gtgbm.plots import CorrelationDisplay, columns_of
 from gtgbm.report.sample import Sample
 from gtgbm.report.svg import Picture, picture
@@ -62,7 +62,7 @@ class Similarity:
 
 def measure_similarity(model: Any, sample: Sample, seed: int) -> Similarity:
     """Compute the correlations of all columns, a block of columns at a time."""
-    selected, n_columns = model.selected_features_, sample.X.shape[1]
+    selected, n_columns = columns_as_bought(model), sample.X.shape[1]
     n_rows = min(sample.n_rows, max(_FEWEST_ROWS, _MOST_CELLS // n_columns))
     rows = np.sort(np.random.default_rng(seed).choice(sample.n_rows, n_rows, replace=False))
     selected_values = columns_of(sample.numbers, selected)[rows]
