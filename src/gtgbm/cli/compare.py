@@ -44,7 +44,7 @@ class CompareOptions:
 def run_compare(options: CompareOptions, console: Console) -> None:
     """Train each method and print its features, its test metric and its time."""
     parameters = options.model.parameters
-    loaded = options.source.load(parameters, console)
+    loaded = options.source.load(options.model.kind, parameters, console)
     wrong = "compare is for classification of two classes and regression: give --target"
     if "target" not in loaded.columns:
         raise UserError(wrong)

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperCommand
 
 from gtgbm.cli.errors import UserError
+from gtgbm.cli.text_format import TextFormat
 from gtgbm.parameters import PARAMETERS, Choice, Flag, Parameter
 
 Given = dict[str, Any]
@@ -88,7 +89,9 @@ def parse_given(given: Given) -> dict[str, Any]:
     return found
 
 
-def with_categorical(parameters: Mapping[str, Any], words: Sequence[str], table: Path) -> dict[str, Any]:
+def with_categorical(
+    parameters: Mapping[str, Any], words: Sequence[str], table: Path, text_format: TextFormat
+) -> dict[str, Any]:
     """Add what ``--categorical`` says: what is selected of categories, or names of columns that hold them.
 
     Raises
@@ -102,7 +105,7 @@ def with_categorical(parameters: Mapping[str, Any], words: Sequence[str], table:
     units = [] if "categorical" in found else [word for word in words if word in kind.options]
     names = [word for word in words if word not in units]
     for unit in units:
-        if unit in _names_of(table):
+        if unit in _names_of(table, text_format):
             raise UserError(
                 f"--categorical {unit} could mean the column of this name: give --categorical-as {unit}, or "
                 f"--categorical-features {unit}"
@@ -113,11 +116,11 @@ def with_categorical(parameters: Mapping[str, Any], words: Sequence[str], table:
     return found
 
 
-def _names_of(table: Path) -> list[str]:
+def _names_of(table: Path, text_format: TextFormat) -> list[str]:
     from gtgbm.cli.files import open_table
     from gtgbm.cli.loading import is_libsvm
 
-    return [] if is_libsvm(table) else open_table(table).names
+    return [] if is_libsvm(table) else open_table(table, text_format).names
 
 
 class CommandWithDefaults(TyperCommand):
