@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from gtgbm import GTGBMClassifier, load_model
-from tests.cli.tables import N, bits, frame, read_exactly, run, write
+from tests.cli.tables import N, bits, frame, read_exactly, run, said, write
 
 
 def test_every_format_gives_the_same_model(tmp_path: Path) -> None:
@@ -130,6 +130,22 @@ def test_compare(tmp_path: Path) -> None:
     found = {one["method"]: one for one in json.loads(done.stdout)["methods"]}
     assert len(found) == 3
     assert all(one["features"] == 3 and one["value"] > 0.75 for one in found.values())
+
+
+def test_compare_rankings(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = frame().assign(query=rng.permutation(np.arange(N) // 8))
+    table["count"] = np.clip(np.round(table["c2"] + 2), 0, 4)
+    path = write(tmp_path, ".csv", table)
+    compare = ("compare", path, "--target", "count", "--exclude", "clicked,amount", "--max-features", 3)
+    done = run(*compare, "--qid", "query", "--trees", 10, "--json")
+    assert done.exit_code == 0, done.output
+    methods = json.loads(done.stdout)["methods"]
+    assert [one["metric"] for one in methods] == ["ndcg"] * 3
+    assert all(one["value"] > 0.95 for one in methods)
+    refused = run(*compare, "--kind", "ranking")
+    assert refused.exit_code == 2
+    assert "--qid is missing" in said(refused)
 
 
 def test_a_time_limit_ends_training(tmp_path: Path) -> None:
