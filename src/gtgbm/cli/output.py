@@ -41,6 +41,7 @@ def selection(model: StoredModel) -> dict[str, Any]:
         "selected": [_selected(model, k, entry, followed) for k, entry in enumerate(fitted.history)],
         "search": {"name": str(part.search), "reason": part.search.reason},
         "rounds": fitted.n_rounds,
+        "best_round": fitted.best_round,
         "validation": {name: values[kept] for name, values in followed.items() if values},
     }
 
@@ -104,4 +105,6 @@ def print_selection(model: StoredModel, console: Console) -> None:
         console.print("No feature was selected: every feature gains less than it costs. Lower --penalty.")
     if found.get("validation"):
         values = ", ".join(f"{name} {value:.4f}" for name, value in found["validation"].items())
-        console.print(f"Validation after {found['rounds']} rounds: {values}")
+        line = f"Held out: {values}; {found['features']} features, {found['rounds']} rounds"
+        best = "" if found["best_round"] is None else f", the best was round {found['best_round']}"
+        console.print(line + best, highlight=False, soft_wrap=True)
