@@ -129,6 +129,15 @@ def try_without_compiler(session: nox.Session, path: Path) -> None:
 
 
 @nox.session
+def fuzz(session: nox.Session) -> None:
+    """Thousands of random fits, each checked for what must hold of every fit; ``-- N``: this many."""
+    examples = session.posargs[0] if session.posargs else "3000"
+    session.install(".[test]", *build_options(session))
+    environment = {"GTGBM_FUZZ_EXAMPLES": examples}
+    session.run("pytest", "tests/fuzz", "-W", "error::DeprecationWarning", env=environment)
+
+
+@nox.session
 def guard(session: nox.Session) -> None:
     """Instructions of five small fits, against the stored counts or with ``-- --against REV`` a revision."""
     if shutil.which("valgrind") is None:

@@ -1,4 +1,4 @@
-// Registers the kernels. What they do stands in their headers; _core.pyi types them for Python.
+// Registers the kernels. Their headers document them; _core.pyi has their types for Python.
 #include <nanobind/nanobind.h>
 
 #include "binning/dense.hpp"
@@ -21,15 +21,15 @@ using namespace gtgbm;
 
 namespace {
 
-// Kernels take arrays as they are: a silent copy of an output array would lose the result. Every argument has
-// a name, so that callers need not count.
+// Kernels never convert arrays: a silent copy of an output array would lose the result. All arguments are
+// named, so that callers can pass them by keyword.
 template <class R, class... Args, class... Names>
 void kernel(nb::module_& m, const char* name, R (*f)(Args...), Names... names) {
     static_assert(sizeof...(Args) == sizeof...(Names), "every argument of a kernel has a name");
     m.def(name, f, nb::call_guard<nb::gil_scoped_release>(), nb::arg(names).noconvert()...);
 }
 
-// What Python has to know of the layout of codes, cells and nodes stands in one place: here.
+// Constants of the layout of codes, cells and nodes that Python uses.
 void register_constants(nb::module_& m) {
     m.attr("LANES") = kLanes;
     m.attr("CELLS") = kCells;
@@ -106,7 +106,7 @@ void register_objective(nb::module_& m) {
     kernel(m, "rank_rows", &rank_rows, "pool", "rows", "begin", "scores", "out");
     kernel(m, "rank_residuals", &rank_residuals, "pool", "rows", "begin", "relevance", "gain", "weight",
            "discount", "scores", "truncation", "by_ndcg", "residuals", "curvatures", "losses");
-    // These two make Python objects, and release the interpreter themselves.
+    // These two create Python objects, so they release the GIL themselves.
     m.def("min_max", &min_max, nb::arg("pool"), nb::arg("values").noconvert());
     m.def("pack_cells", &pack_cells, nb::arg("pool"), nb::arg("residuals").noconvert(),
           nb::arg("weights").noconvert(), nb::arg("centre"), nb::arg("scale"), nb::arg("count_bits"),
@@ -153,7 +153,7 @@ void register_search(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_core, m) {
-    // A model that a cache or a traceback keeps until the interpreter ends is no leak to tell users about.
+    // Do not warn about leaks: a cache or a traceback may keep a model until the interpreter ends.
     nb::set_leak_warnings(false);
     register_constants(m);
     register_classes(m);

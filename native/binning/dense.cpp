@@ -13,18 +13,18 @@
 namespace gtgbm {
 namespace {
 
-// Columns read together: with rows stored one after the other, one cache line serves all of them.
+// Columns read together: in a table stored by rows, one cache line serves all of them.
 constexpr int64_t kColumnBlock = 16;
 constexpr int64_t kRowBlock = 2048;
-// Rows whose values are asked for ahead of their turn: a sampled row is a cache miss.
+// Rows prefetched ahead, since every sampled row is a cache miss.
 constexpr int64_t kAhead = 32;
 
 int64_t blocks_of(int64_t total, int64_t block) {
     return (total + block - 1) / block;
 }
 
-// Room for the values that each worker of a pool reads together. Not on their stacks: those of musl's threads
-// have 128 KiB, as much as one such block.
+// Memory for the block of values that each worker reads together. Not on the stack, which for musl's threads
+// is 128 KiB, the size of one block.
 class Buffers {
   public:
     Buffers(const Pool& pool, int64_t size)
@@ -34,15 +34,15 @@ class Buffers {
 
   private:
     int64_t size_;
-    std::unique_ptr<double[]> values_;  // not set to zero, unlike a vector's
+    std::unique_ptr<double[]> values_;  // not zeroed, unlike a std::vector
 };
 
 int64_t drop_nan(double* values, int64_t n) {
     return std::remove_if(values, values + n, [](double v) { return std::isnan(v); }) - values;
 }
 
-// Values of some rows in a few columns: that of row_at(i) in columns[c] goes to values[c * stride + i]. Where
-// a table is stored by rows, one look at a row serves all of the columns.
+// Copies the values of some rows in a few columns: row_at(i) of columns[c] goes to values[c * stride + i]. In
+// a table stored by rows, each row is read once for all columns.
 template <class T, class F>
 void read_block(const Table<T>& table, F&& row_at, int64_t n_rows, const int64_t* columns, int64_t n_columns,
                 double* values, int64_t stride) {
@@ -60,8 +60,8 @@ void read_block(const Table<T>& table, F&& row_at, int64_t n_rows, const int64_t
     }
 }
 
-// Edges around the one value that all values of a column looked at so far have, from all rows: a rare value
-// would go unnoticed otherwise. Returns their number.
+// Writes thresholds for a column whose sorted sample is constant, around that value, from all of `rows`: rare
+// values would otherwise be missed. Returns their number.
 template <class T>
 int edges_around_one_value(const Table<T>& table, const int64_t* rows, int64_t n_rows, int64_t column,
                            double* edges) {
@@ -79,7 +79,7 @@ int edges_around_one_value(const Table<T>& table, const int64_t* rows, int64_t n
     return count;
 }
 
-// Places of values between the least and the greatest finite one, in 65535ths; missing ones at the least.
+// Scales values by the smallest and largest finite one to 0 .. 65535; missing values become 0.
 void scale_to_range(const double* values, int64_t n, uint16_t* out) {
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (int64_t i = 0; i < n; ++i) {
@@ -158,8 +158,8 @@ void encode(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<con
         pool.run(row_blocks * column_blocks, n * m * 8, [&](int64_t task, int worker) {
             const int64_t first = task / row_blocks * kLanes, last = std::min(first + kLanes, m);
             const int64_t begin = task % row_blocks * kRowBlock, end = std::min(begin + kRowBlock, n);
-            // Values first, codes after: a loop of nothing but loads keeps many cache misses in flight, which
-            // is what reading single columns of a table stored by rows consists of.
+            // Read all values first: a loop of loads only keeps many cache misses in flight, and these
+            // dominate when single columns of a table stored by rows are read.
             double* values = buffers.of(worker);
             read_block(
                 table, [&](int64_t i) { return begin + i; }, end - begin, columns.data() + first,
@@ -180,8 +180,8 @@ void encode(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<con
 
 void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<const int64_t, 1> columns,
                 int levels, Array<uint8_t, 2> out) {
-    // Cut points need not be exact ranks: a few values for each place them well enough, and sorting more
-    // would cost more than the codes themselves.
+    // Thresholds need not be exact ranks: a few values per code are enough, and sorting more would cost more
+    // than encoding.
     constexpr int64_t kSorted = 512, kPerLevel = 8;
     const int64_t n = static_cast<int64_t>(rows.shape(0)), m = static_cast<int64_t>(columns.shape(0));
     require(levels >= 3 && levels <= kCells - 1, "rank_codes: levels must be in 3 .. 255");

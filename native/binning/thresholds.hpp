@@ -1,4 +1,4 @@
-// Where a column's values are cut into bins.
+// Computes the thresholds between the bins of a column.
 #pragma once
 
 #include <algorithm>
@@ -21,14 +21,14 @@ inline void runs_of_sorted(const double* values, int64_t n, std::vector<Run>& ru
     }
 }
 
-// Midpoint that neither overflows nor rounds up to the larger value.
+// Returns the midpoint, without overflow and without rounding up to the larger value.
 inline double between(double low, double high) {
     const double middle = low / 2 + high / 2;
     return middle < high ? std::max(middle, low) : low;
 }
 
-// Calls put(i, number of thresholds below values[i]) for n values, by a search without branches. A few values
-// are searched in step, so that their loads overlap instead of waiting for each other.
+// Calls put(i, number of thresholds below values[i]) for n values, by a branchless binary search. Several
+// values are searched in lock-step, so that their memory loads overlap.
 template <class Put>
 void count_below(const double* thresholds, int count, const double* values, int64_t n, Put&& put) {
     constexpr int64_t kTogether = 16;
@@ -39,7 +39,7 @@ void count_below(const double* thresholds, int count, const double* values, int6
         int left = count;
         for (; left > 1; left -= left / 2) {
             const double* middle = thresholds + left / 2 - 1;
-            // A mask instead of ?:, which compilers turn into a branch that is wrong half the time.
+            // A mask instead of ?:, which compilers turn into a branch that is mispredicted half the time.
             for (int k = 0; k < together; ++k)
                 below[k] += (left / 2) & -static_cast<int>(middle[below[k]] < value[k]);
         }
@@ -48,17 +48,16 @@ void count_below(const double* thresholds, int count, const double* values, int6
     }
 }
 
-// Runs by ascending value. Writes at most max_bins - 1 thresholds and returns their number.
+// Takes runs in ascending order of value, writes at most max_bins - 1 thresholds and returns their number.
 inline int thresholds_of_runs(const std::vector<Run>& runs, int max_bins, double* thresholds) {
-    int found = 0;
+    int n_thresholds = 0;
     if (runs.size() <= static_cast<size_t>(max_bins)) {
         for (size_t i = 1; i < runs.size(); ++i)
-            thresholds[found++] = between(runs[i - 1].value, runs[i].value);
-        return found;
+            thresholds[n_thresholds++] = between(runs[i - 1].value, runs[i].value);
+        return n_thresholds;
     }
-    // Quantiles. A value more frequent than a bin's share gets a bin of its own; the others share the
-    // remaining bins among themselves, so that a column which is mostly zeros keeps fine bins for what is not
-    // zero.
+    // Quantiles. A value that is more frequent than a bin's share gets a bin of its own, and the other values
+    // share the remaining bins. A column of mostly zeros thus keeps fine bins for its other values.
     int64_t n = 0;
     for (const Run& run : runs) n += run.count;
     const auto is_frequent = [&](const Run& run) { return run.count * max_bins >= n; };
@@ -70,20 +69,20 @@ inline int thresholds_of_runs(const std::vector<Run>& runs, int max_bins, double
         }
     }
     const auto close_bin_before = [&](size_t i) {
-        thresholds[found++] = between(runs[i - 1].value, runs[i].value);
+        thresholds[n_thresholds++] = between(runs[i - 1].value, runs[i].value);
         rest -= in_bin;
         if (in_bin > 0) --bins_left;
         in_bin = 0;
     };
-    for (size_t i = 0; i < runs.size() && found < max_bins - 1; ++i) {
+    for (size_t i = 0; i < runs.size() && n_thresholds < max_bins - 1; ++i) {
         const bool frequent = is_frequent(runs[i]);
-        // The frequent value starts a bin of its own, if that leaves one for what follows it.
-        if (frequent && in_bin > 0 && found < max_bins - 2) close_bin_before(i);
+        // A frequent value starts a bin of its own, if that leaves a bin for the values after it.
+        if (frequent && in_bin > 0 && n_thresholds < max_bins - 2) close_bin_before(i);
         in_bin += frequent ? 0 : runs[i].count;
-        if (i + 1 < runs.size() && (frequent || in_bin * bins_left >= rest) && found < max_bins - 1)
+        if (i + 1 < runs.size() && (frequent || in_bin * bins_left >= rest) && n_thresholds < max_bins - 1)
             close_bin_before(i + 1);
     }
-    return found;
+    return n_thresholds;
 }
 
 }  // namespace gtgbm

@@ -29,7 +29,7 @@ void require_leaves(const Array<const int32_t, 1>& rows, const Array<const int64
     require(rows.shape(0) <= n_values, "leaves: more rows than values");
 }
 
-// Weights of rows, 1 where none are given.
+// Sample weights; all 1 if the array is empty.
 class Weights {
   public:
     Weights(const Array<const int64_t, 1>& weights, size_t n)
@@ -45,7 +45,7 @@ class Weights {
 // Rows whose factors 1 + exp(-|score|), each at most 2, are multiplied before one logarithm is taken.
 constexpr int64_t kProduct = 512;
 
-// Sums are kept in so many lanes, whatever the processor's vectors: the order of additions is fixed.
+// Number of partial sums. It does not depend on the processor's vectors, so the order of additions is fixed.
 constexpr int64_t kSumLanes = 4;
 
 GTGBM_WIDE_VECTORS
@@ -91,7 +91,7 @@ double logistic_residuals(Pool& pool, Array<const double, 1> scores, Array<const
     require(y.shape(0) == scores.shape(0) && residuals.shape(0) == scores.shape(0) &&
                 curvatures.shape(0) == scores.shape(0),
             "logistic_residuals: all arrays must have the same length");
-    // Losses are added block by block in a fixed order, whichever thread computed them.
+    // Losses are added block by block, so that the order does not depend on the threads.
     std::vector<double> losses(static_cast<size_t>(blocks));
     pool.run(blocks, n * 10, [&](int64_t block, int) {
         double loss = 0.0;
@@ -165,7 +165,7 @@ nb::tuple pack_cells(Pool& pool, Array<const double, 1> residuals, Array<const i
             Sums part;
             for (int64_t i = begin; i < end; ++i) {
                 const int64_t q = fixed(residuals.data()[i] - centre, scale);
-                // Multiplied, not shifted: shifting a negative number left is undefined in C++17.
+                // Multiply, since a left shift of a negative number is undefined in C++17.
                 const int64_t cell = (q * one_gradient + 1) * weight[i];
                 cells.data()[i] = cell;
                 part.cells += cell;
@@ -220,7 +220,7 @@ void leaf_quantiles(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_
                  for (size_t k = 0; k < sorted.size(); ++k) {
                      below += sorted[k].second;
                      if (static_cast<double>(below) < wanted) continue;
-                     // Rows of the same value may be one of weight 2 or two of weight 1.
+                     // Weighted rows give the same result as repeated rows.
                      const bool between = static_cast<double>(below) == wanted && k + 1 < sorted.size();
                      quantile = sorted[k].first;
                      if (between) quantile += (sorted[k + 1].first - sorted[k].first) / 2;

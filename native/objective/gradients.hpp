@@ -5,40 +5,48 @@
 
 namespace gtgbm {
 
-// Residuals y - p and curvatures p (1 - p) of the logistic loss at the scores. Returns the sum of the losses.
-double logistic_residuals(Pool& pool, Array<const double, 1> scores, Array<const double, 1> y,
-                          Array<double, 1> residuals, Array<double, 1> curvatures);
+// Writes residuals y - p and curvatures p (1 - p) of the logistic loss. Returns the sum of the losses.
+double logistic_residuals(Pool& pool, Array<const double, 1> scores, Array<const double, 1> y,  // in
+                          Array<double, 1> residuals, Array<double, 1> curvatures);             // out
 
-// out[i] = exp(values[i]), the same bits wherever doubles are IEEE.
-void exponentials(Pool& pool, Array<const double, 1> values, Array<double, 1> out);
+// out[i] = exp(values[i]), with the same bits on every machine with IEEE doubles.
+void exponentials(Pool& pool, Array<const double, 1> values,  // in
+                  Array<double, 1> out);                      // out
 
-// In what follows `weights` are whole numbers of at least 0, one per row; empty: all 1.
+// In all kernels below, `weights` are integers of at least 0, one per row; empty: all 1.
 
-// Sum of round(values * scale) * weights: exact, so independent of order. The caller keeps it below 2^63.
+// Returns the sum of round(values * scale) * weights, which is exact and so does not depend on the order. The
+// caller chooses `scale` so that it stays below 2^63.
 int64_t fixed_point_sum(Pool& pool, Array<const double, 1> values, Array<const int64_t, 1> weights,
                         double scale);
 
-// Least and largest value.
+// Returns the smallest and the largest value.
 nb::tuple min_max(Pool& pool, Array<const double, 1> values);
 
-// cells[i] = ((round((residuals[i] - centre) * scale) << count_bits) + 1) * weights[i]. Returns (sum of
-// cells, weighted sum of squares of the rounded residuals as high * 2^32 + low).
-nb::tuple pack_cells(Pool& pool, Array<const double, 1> residuals, Array<const int64_t, 1> weights,
-                     double centre, double scale, int count_bits, Array<int64_t, 1> cells);
+// cells[i] = ((round((residuals[i] - centre) * scale) << count_bits) + 1) * weights[i]. Returns the sum of
+// cells, and the weighted sum of squares of the rounded residuals as high * 2^32 + low: (sum, high, low).
+nb::tuple pack_cells(Pool& pool, Array<const double, 1> residuals, Array<const int64_t, 1> weights,  // in
+                     double centre, double scale, int count_bits,                                    // in
+                     Array<int64_t, 1> cells);                                                       // out
 
-// Per leaf [begin, end) of `rows`: sums of round(values[row] * scale) * weights[row].
-void leaf_sums(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1> begin,
-               Array<const int64_t, 1> end, Array<const double, 1> values, Array<const int64_t, 1> weights,
-               double scale, Array<int64_t, 1> out);
+// The rows of leaf k are rows[begin[k] .. end[k]).
 
-// Per leaf: the value below which `share` of the weight lies; halfway between two where it is exactly that. 0
-// for a leaf without weight.
-void leaf_quantiles(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1> begin,
-                    Array<const int64_t, 1> end, Array<const double, 1> values,
-                    Array<const int64_t, 1> weights, double share, Array<double, 1> out);
+// out[k] = sum of round(values[row] * scale) * weights[row] over the rows of leaf k.
+void leaf_sums(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1> begin,  // in
+               Array<const int64_t, 1> end, Array<const double, 1> values,               // in
+               Array<const int64_t, 1> weights, double scale,                            // in
+               Array<int64_t, 1> out);                                                   // out (leaves,)
 
-// scores[row] += step[leaf] for the rows of each leaf.
-void add_to_leaves(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1> begin,
-                   Array<const int64_t, 1> end, Array<const double, 1> step, Array<double, 1> scores);
+// out[k] = the smallest value with at least `share` of the weight of leaf k at or below it. If it is exactly
+// that share, the midpoint of this value and the next one. 0 for a leaf of weight 0.
+void leaf_quantiles(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1> begin,  // in
+                    Array<const int64_t, 1> end, Array<const double, 1> values,               // in
+                    Array<const int64_t, 1> weights, double share,                            // in
+                    Array<double, 1> out);                                                    // out (leaves,)
+
+// scores[row] += step[k] for the rows of each leaf k.
+void add_to_leaves(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1> begin,  // in
+                   Array<const int64_t, 1> end, Array<const double, 1> step,                 // in
+                   Array<double, 1> scores);  // in and out, by row
 
 }  // namespace gtgbm

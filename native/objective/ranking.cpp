@@ -9,7 +9,7 @@
 namespace gtgbm {
 namespace {
 
-// log(1 + x) for x in [0, 1] to 1e-11, the same bits everywhere: 2 atanh(x / (2 + x)).
+// Returns log(1 + x) for x in [0, 1] to 1e-11, with the same bits on every machine: 2 atanh(x / (2 + x)).
 double log_of_one_and(double x) {
     const double z = x / (2.0 + x), square = z * z;
     double sum = 1.0 / 21;
@@ -17,7 +17,7 @@ double log_of_one_and(double x) {
     return 2.0 * z * sum;
 }
 
-// Query q has rows[begin[q] .. begin[q + 1]).
+// The rows of query q are rows[begin[q] .. begin[q + 1]).
 void require_queries(const Array<const int64_t, 1>& rows, const Array<const int64_t, 1>& begin, size_t n) {
     require(rows.shape(0) == n, "queries: one entry per row");
     require_below(rows, static_cast<int64_t>(n), "queries: row out of range");
@@ -28,13 +28,13 @@ void require_queries(const Array<const int64_t, 1>& rows, const Array<const int6
         require(begin.data()[q] <= begin.data()[q + 1], "queries: begin must not fall");
 }
 
-// By falling score; ties keep their order.
+// Sorts by descending score; ties keep their order.
 void sort_by_score(std::vector<int64_t>::iterator first, std::vector<int64_t>::iterator last,
                    const double* scores) {
     std::stable_sort(first, last, [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
 }
 
-// One query, its documents by falling score; buffers live as long as a worker.
+// One query, with its documents by descending score. Each worker has one object and reuses its buffers.
 class Query {
   public:
     // Ties keep their order.
@@ -58,7 +58,7 @@ class Query {
 
     void add_pairs(const double* discount, double weight, int64_t truncation, bool by_ndcg) {
         const size_t n = order_.size(), first = std::min(n, static_cast<size_t>(truncation));
-        // Once scores differ, pairs far apart count less: their order is settled.
+        // Once scores differ, pairs with distant scores get less weight, since their order is clear.
         const bool differ = n > 0 && score_.front() != score_.back();
         for (size_t i = 0; i < first; ++i)
             for (size_t j = i + 1; j < n; ++j) {
@@ -74,9 +74,9 @@ class Query {
             }
     }
 
-    // Writes what the rows of the query get, and returns its loss.
+    // Writes residuals and curvatures of the query's rows, and returns its loss.
     double write(bool normalise, double* residuals, double* curvatures) const {
-        // Queries with many pairs would outweigh the others.
+        // Otherwise queries with many pairs would dominate.
         const double factor = normalise && pull_ > 0.0 ? std::log2(1.0 + pull_) / pull_ : 1.0;
         for (size_t k = 0; k < order_.size(); ++k) {
             residuals[order_[k]] = residual_[k] * factor;

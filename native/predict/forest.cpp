@@ -8,12 +8,12 @@ namespace gtgbm {
 
 namespace {
 
-// Walks in lock-step. One walk waits for memory at every node; several wait at the same time.
+// Number of rows that descend in lock-step, so that their memory accesses overlap.
 constexpr int kLanes = 8;
 
 using Node = Forest::Node;
 
-// Walks from k[l] to a leaf with the values x[l], for all lanes; the walks end when no lane moves any more.
+// Descends from node k[l] to a leaf with the values x[l], for all lanes, until no lane moves.
 template <int kN, bool kMissing, bool kCategories>
 void descend(const Node* nodes, const double* const (&x)[kN], int32_t (&k)[kN]) {
     int32_t moved;
@@ -35,7 +35,7 @@ void descend(const Node* nodes, const double* const (&x)[kN], int32_t (&k)[kN]) 
     } while (moved);
 }
 
-// Copies the columns of some rows; returns whether a value is missing.
+// Copies the columns of some rows; returns whether any value is missing.
 template <class T>
 bool gather_rows(const Table<T>& table, const int64_t* columns, int64_t n_columns, int64_t begin, int64_t n,
                  double* x) {
@@ -87,7 +87,7 @@ Forest::Forest(int64_t n_columns, int64_t n_outputs, Array<const int64_t, 1> fir
                 nodes_.push_back({nan, 0, static_cast<int32_t>(k - 1)});
                 continue;
             }
-            // Children after their parent: descending always ends.
+            // Children have higher numbers than their parent, so that every descent ends.
             const int64_t child = left.data()[k];
             require(child > k - from && child + 1 < to - from, "Forest: child out of range");
             has_categories_ |= is_category.data()[k] != 0;
@@ -119,7 +119,8 @@ void Forest::add_block(const double* x, int64_t n_rows, double* out, int64_t str
                 for (int l = 0; l < kLanes; ++l) sums[i + l] += values_[k[l]];
             }
         }
-    // Too few rows for all lanes: each row walks several trees at once, and they are added in their order.
+    // Too few rows for all lanes: descend several trees at once, and add their values in the order of the
+    // trees.
     for (int64_t i = whole; i < n_rows; ++i) {
         std::fill_n(at, kLanes, x + i * n_columns_);
         for (int64_t t = 0; t < trees; t += kLanes) {
@@ -137,7 +138,7 @@ void Forest::predict(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, 
     require_below(columns, static_cast<int64_t>(any.shape(1)), "predict: column out of range");
     require(static_cast<int64_t>(out.shape(0)) == n_outputs_ && static_cast<int64_t>(out.shape(1)) == n,
             "predict: out must have shape (outputs, rows)");
-    // A leaf looks at column 0 too, so there is one even where no tree splits.
+    // Leaves read column 0 too, so there must be one even if no tree splits.
     const int64_t width = std::max<int64_t>(n_columns_, 1), block_rows = std::min(kBlock, n);
     std::vector<double> buffers(static_cast<size_t>(pool.size() * block_rows * width));
     with_table(any, [&](auto table) {

@@ -25,7 +25,7 @@ void require_shape(const GroupShape& shape, int64_t size) {
         require(children >= 0 && children <= kLanes, "group shape: at most 8 children");
         require(children <= shape.end.data()[g] - shape.begin.data()[g],
                 "group shape: more children than features");
-        // Children come after their parent, so descending always ends.
+        // Children have higher numbers than their parent, so that every descent ends.
         require(children == 0 ||
                     (first > static_cast<int64_t>(g) && first + children <= static_cast<int64_t>(groups)),
                 "group shape: children out of range");
@@ -37,7 +37,7 @@ void require_members(const Array<const int64_t, 2>& members, int64_t d) {
         require(members.data()[i] >= 0 && members.data()[i] < d, "members: feature out of range");
 }
 
-// Turns sums into codes.
+// Converts sums to codes.
 template <class Sum>
 class SumCoder {
   public:
@@ -50,7 +50,7 @@ class SumCoder {
     }
 
   private:
-    // One code per distinct sum while they last, else quantiles.
+    // One code per distinct sum if there are enough codes, else quantiles.
     void by_order(const Sum* sums, int64_t n, int64_t stride, uint8_t* out) {
         std::copy_n(sums, n, sorted_.begin());
         std::sort(sorted_.begin(), sorted_.end());
@@ -69,7 +69,7 @@ class SumCoder {
                 static_cast<uint8_t>(std::lower_bound(last.begin(), last.end(), sums[i]) - last.begin());
     }
 
-    // Equal widths. Sums of rank codes have no outliers, so this is as good as quantiles and needs no
+    // Bins of equal width. Sums of rank codes have no outliers, so these are as good as quantiles and need no
     // sorting.
     void by_width(const Sum* sums, int64_t n, int64_t stride, uint8_t* out) {
         Sum low = sums[0], high = sums[0];
@@ -196,7 +196,7 @@ void build_group_codes(Pool& pool, const Array<const Value, 2>& values, int top,
     });
 }
 
-// Where one (node, subset) search stands.
+// State of the search of one subset at one node.
 struct Search {
     const int32_t* positions;
     const int64_t* cells;
@@ -211,8 +211,9 @@ void fill(const uint8_t* tile, const Search& at, int64_t* hist) {
     add_rows<Width>(tile, at.positions, at.cells, at.begin, at.end, at.n_codes, hist);
 }
 
-// The same for single features, each with its codes in a row of `codes`. Absent ones repeat the first into
-// histograms that nobody reads: one loop of fixed width is faster than eight short ones.
+// The same for single features, each with its codes in a row of `codes`. With fewer than eight features, the
+// first one fills the remaining histograms, which are not read: one loop of fixed width is faster than eight
+// short ones.
 void fill_single(const uint8_t* codes, int64_t m, const int64_t* features, int64_t count, const Search& at,
                  int64_t* hist) {
     std::memset(hist, 0, static_cast<size_t>(kLanes * at.n_codes) * sizeof(int64_t));
@@ -226,7 +227,7 @@ void fill_single(const uint8_t* codes, int64_t m, const int64_t* features, int64
     }
 }
 
-// The child with the best split, ties to the first; its gain in `gain`.
+// Returns the child with the best split and writes its gain to `gain`; ties go to the first.
 int64_t best_child(const int64_t* hist, int64_t children, const Search& at, double& gain) {
     int64_t best = 0;
     for (int64_t child = 0; child < children; ++child) {
@@ -313,7 +314,7 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
                       {count_bits},
                       n_codes};
     };
-    // From group g of a subset to its best child; a group of one feature is scored and stays.
+    // Moves from group g of a subset to its best child; a group of one feature is only scored.
     const auto step = [&](const Search& at, int64_t subset, int64_t g, int worker, double& best_gain) {
         int64_t* hist = scratch.data() + static_cast<size_t>(worker) * kLanes * kCells;
         const int64_t tile = shape.tile.data()[g], children = shape.n_children.data()[g];
@@ -328,7 +329,7 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
         return children == 0 ? g : shape.first_child.data()[g] + best;
     };
 
-    // The first step of every subset, then the rest of the way for those that look best.
+    // Take the first step of every subset, then descend only the best ones.
     std::vector<int64_t> group(static_cast<size_t>(nodes * p)), order(static_cast<size_t>(nodes * p));
     std::vector<double> score(static_cast<size_t>(nodes * p));
     pool.run(nodes * p, rows * p * 8, [&](int64_t task, int worker) {
@@ -362,7 +363,7 @@ void correlate(Pool& pool, Array<const uint8_t, 2> codes, Array<const int16_t, 1
     const int64_t d = static_cast<int64_t>(codes.shape(0)), m = static_cast<int64_t>(codes.shape(1));
     require(weight.shape(0) == codes.shape(1) && out.shape(0) == codes.shape(0),
             "correlate: weight per row, out per feature");
-    // 255 * 32767 * 256 stays below 2^31, so blocks of 256 rows may sum in 32 bits, which vectorises.
+    // 255 * 32767 * 256 is below 2^31, so blocks of 256 rows can be summed in 32 bits, which vectorises.
     constexpr int64_t kBlock = 256;
     constexpr int64_t kFeatures = 64;
     pool.run((d + kFeatures - 1) / kFeatures, d * m / 2, [&](int64_t task, int) {

@@ -26,7 +26,7 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
     require(end.shape(0) == begin.shape(0) && total.shape(0) == begin.shape(0) &&
                 gain.shape(0) == begin.shape(0) && where.shape(0) == begin.shape(0) && where.shape(1) == 3,
             "search_sparse: one entry per node");
-    // A cell for missing values after the bins.
+    // The cell after the bins is for missing values.
     for (int64_t c = 0; c < m; ++c)
         require(n_bins.data()[c] <= kMissingCell &&
                     (n_bins.data()[c] < 1 || zero_code.data()[c] < n_bins.data()[c]),
@@ -45,8 +45,8 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
     const CellFormat format{count_bits};
     constexpr int64_t kBlock = 32;
     const int64_t blocks = (m + kBlock - 1) / kBlock;
-    // The best of each block of columns, so that the result does not depend on which thread looked at it.
-    std::vector<Found> found(static_cast<size_t>(blocks * nodes));
+    // Best split of each block of columns, so that the result does not depend on the threads.
+    std::vector<BestSplit> found(static_cast<size_t>(blocks * nodes));
     std::vector<std::vector<int64_t>> hists(static_cast<size_t>(pool.size()),
                                             std::vector<int64_t>(static_cast<size_t>(nodes * kCells)));
     pool.run(blocks, static_cast<int64_t>(codes.shape(0)) * 2, [&](int64_t block, int worker) {
@@ -69,7 +69,7 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
                 int64_t* cell = hist + k * stride;
                 int64_t entries = 0;
                 for (int64_t b = 0; b < stride; ++b) entries += cell[b];
-                // One side of any split consists of entries alone.
+                // One side of every split has only entries, no implicit zeros.
                 if (format.count(entries) < min_leaf) continue;
                 cell[zero_code.data()[c]] += total.data()[k] - entries;
                 found[static_cast<size_t>(block * nodes + k)].offer(
@@ -79,7 +79,7 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
         }
     });
     for (int64_t k = 0; k < nodes; ++k) {
-        Found best;
+        BestSplit best;
         for (int64_t block = 0; block < blocks; ++block)
             best.offer(found[static_cast<size_t>(block * nodes + k)]);
         gain.data()[k] = best.gain;

@@ -8,7 +8,7 @@ namespace gtgbm {
 
 namespace {
 
-// 8^2 * 32768 * 256 is 2^29: products of so many rows may be summed in 32 bits, which vectorises.
+// 8^2 * 32768 * 256 is 2^29, so products of this many rows can be summed in 32 bits, which vectorises.
 constexpr int64_t kBlock = 256;
 
 GTGBM_WIDE_VECTORS
@@ -17,7 +17,7 @@ void sum_products(const uint8_t* packed, const int16_t* weight, int64_t n_bytes,
     const int16_t* later = weight + n_bytes;
     int64_t straight = 0, bent = 0;
     for (int64_t from = 0; from < n_bytes; from += kBlock) {
-        // Sums of their own for the two halves: so the compiler sees two dot products.
+        // Separate sums for the two halves, so that the compiler recognises two dot products.
         int32_t straight_low = 0, straight_high = 0, bent_low = 0, bent_high = 0;
         const int64_t to = std::min(n_bytes, from + kBlock);
         for (int64_t i = from; i < to; ++i) {
@@ -49,7 +49,7 @@ void pack_codes(Pool& pool, Array<const uint8_t, 2> codes, Array<uint8_t, 2> pac
     constexpr int64_t kFeatures = 16;
     pool.run((d + kFeatures - 1) / kFeatures, d * m, [&](int64_t task, int) {
         for (int64_t j = task * kFeatures; j < std::min(d, (task + 1) * kFeatures); ++j) {
-            // Two sets of counts: an addition waits for the one before it to the same place.
+            // Two sets of counts, since consecutive additions to the same counter wait for each other.
             int32_t low_counts[kTrendLevels] = {}, high_counts[kTrendLevels] = {};
             const uint8_t* code = codes.data() + j * m;
             uint8_t* out = packed.data() + j * half;

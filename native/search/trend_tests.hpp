@@ -1,4 +1,4 @@
-// How residuals rise, fall or bend with the codes of many features at once.
+// Linear and quadratic trends of residuals with the codes of many features at once.
 #pragma once
 
 #include "support/arrays.hpp"
@@ -8,15 +8,17 @@ namespace gtgbm {
 
 constexpr int kTrendLevels = 16;  // codes of a column: four bits
 
-// Packs codes below 16 two to a byte: byte i of a feature holds the codes of row i and, above it, of row
-// i + half, where half is the number of bytes; a row too few counts as code 0. codes (d, m), packed (d,
-// half), counts (d, 16): how often each code occurs.
-void pack_codes(Pool& pool, Array<const uint8_t, 2> codes, Array<uint8_t, 2> packed,
-                Array<int32_t, 2> counts);
+// Packs two codes below 16 into a byte: the low bits of byte i of a feature hold the code of row i, the high
+// bits that of row i + half, where half is the number of bytes. For an odd number of rows, the last code is
+// 0.
+void pack_codes(Pool& pool, Array<const uint8_t, 2> codes,  // in  (d, m)
+                Array<uint8_t, 2> packed,                   // out (d, half)
+                Array<int32_t, 2> counts);                  // out (d, 16), rows of each code
 
-// Sums over rows for each node k and feature j: out[k, j] holds those of (code - 8) * weight and of
-// (code - 8)^2 * weight. weight (nodes, 2 half).
-void trend_sums(Pool& pool, Array<const uint8_t, 2> packed, Array<const int16_t, 2> weight,
-                Array<int64_t, 3> out);
+// out[k, j] = the sums over rows of (code - 8) * weight and of (code - 8)^2 * weight, for node k and feature
+// j.
+void trend_sums(Pool& pool, Array<const uint8_t, 2> packed,  // in  (d, half)
+                Array<const int16_t, 2> weight,              // in  (nodes, 2 * half)
+                Array<int64_t, 3> out);                      // out (nodes, d, 2)
 
 }  // namespace gtgbm

@@ -1,4 +1,4 @@
-// How numpy arrays reach the kernels: typed views, shape checks, and the table of any dtype and order.
+// Access to numpy arrays: typed views, shape checks, and tables of any dtype and memory order.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -24,13 +24,13 @@ inline void require(bool condition, const char* message) {
     if (!condition) throw std::invalid_argument(message);
 }
 
-// A dense table as the user handed it over: no copy, either memory order, strides in elements.
+// A view of a user's dense table, in either memory order. Strides are in elements.
 template <class T>
 struct Table {
     const T* data;
     int64_t n_rows, n_columns, row_stride, column_stride;
 
-    // Whether a column's values lie closer together than a row's.
+    // Whether the table is stored column by column.
     bool by_columns() const { return std::abs(row_stride) < std::abs(column_stride); }
 
     double at(int64_t row, int64_t column) const {
@@ -48,7 +48,7 @@ Table<T> view(const AnyTable& table) {
             static_cast<int64_t>(table.shape(1)), table.stride(0), table.stride(1)};
 }
 
-// Calls body(Table<T>) with the T the array holds.
+// Calls body(Table<T>) with the element type T of the array.
 template <class F>
 void with_table(const AnyTable& table, F&& body) {
     const auto dtype = table.dtype();

@@ -1,4 +1,4 @@
-// What compilers spell differently.
+// Compiler-specific functions.
 #pragma once
 
 #if defined(_MSC_VER) && !defined(__clang__) && (defined(_M_X64) || defined(_M_IX86))
@@ -7,8 +7,8 @@
 
 namespace gtgbm {
 
-// Asks for a place in memory ahead of its use. A hint: the place need not be readable, and where the compiler
-// has no such instruction nothing happens.
+// Prefetches an address into the cache. Only a hint: the address need not be readable, and nothing happens if
+// the compiler has no such instruction.
 inline void prefetch(const void* place) {
 #if defined(__GNUC__) || defined(__clang__)
     __builtin_prefetch(place);

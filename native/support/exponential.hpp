@@ -1,4 +1,4 @@
-// The exponential function with the same bits wherever doubles are IEEE: libraries differ.
+// The exponential function with the same bits on every machine with IEEE doubles; those of libraries differ.
 #pragma once
 
 #include <algorithm>
@@ -8,16 +8,16 @@
 
 namespace gtgbm {
 
-// exp(y) to about an ulp for |y| <= 690.
+// Returns exp(y) with an error of about one ulp, for |y| <= 690.
 inline double exp_within(double y) {
     constexpr double kLog2E = 1.4426950408889634, kLn2High = 6.93147180369123816490e-01,
                      kLn2Low = 1.90821492927058770002e-10;
     constexpr double kRound =
-        6755399441055744.0;  // 1.5 * 2^52: adding it leaves a whole number in the low bits
+        6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer in the low bits
     const double shifted = y * kLog2E + kRound;
     const double k = shifted - kRound;
     const double r = (y - k * kLn2High) - k * kLn2Low;
-    // Taylor's series: |r| is at most ln(2) / 2, so what is left out is below 1e-17.
+    // Taylor series: |r| is at most ln(2) / 2, so the truncation error is below 1e-17.
     constexpr double kFactorials[] = {1.0 / 6227020800,
                                       1.0 / 479001600,
                                       1.0 / 39916800,
@@ -42,14 +42,14 @@ inline double exp_within(double y) {
     return p * power;
 }
 
-// 0 below 1e-300.
+// Returns exp(-|x|), 0 below 1e-300.
 inline double exp_minus_abs(double x) {
     const double y = std::max(-std::fabs(x), -690.0);
     const double power = exp_within(y);
     return x == x ? (y > -690.0 ? power : 0.0) : x;
 }
 
-// 0 below 1e-300, infinite above 1e300.
+// Returns exp(x), 0 below 1e-300, infinite above 1e300.
 inline double exponential(double x) {
     const double power = exp_within(std::min(std::max(x, -690.0), 690.0));
     if (x <= -690.0) return 0.0;

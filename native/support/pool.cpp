@@ -28,7 +28,7 @@ void pause() {
 #endif
 }
 
-// What a thread needs to throw is allocated at its first use, and where that fails the process ends.
+// The memory that a thread needs to throw is allocated at its first use; if that fails, the process ends.
 void get_ready_to_throw() {
     static_cast<void>(std::uncaught_exceptions());
 }
@@ -42,8 +42,8 @@ Pool::Pool(int n_threads) : n_threads_(n_threads), process_(static_cast<int64_t>
 
 Pool::~Pool() {
     if (process_ != static_cast<int64_t>(GTGBM_GETPID())) {
-        // The threads belong to the parent process; here are only copies of their handles, and of condition
-        // variables that would wait for them for ever. Forgotten, not ended: the few bytes stay allocated.
+        // After a fork, the threads belong to the parent process, and the copied condition variables would
+        // wait for them for ever. The handles are leaked instead of joined: a few bytes stay allocated.
         new std::vector<std::thread>(std::move(threads_));
         new (&wake_) std::condition_variable;
         new (&done_) std::condition_variable;
@@ -60,7 +60,7 @@ Pool::~Pool() {
 bool Pool::usable() {
     if (process_ != static_cast<int64_t>(GTGBM_GETPID())) return false;
     if (threads_.empty()) {
-        // The caller is worker 0. Where the system refuses more threads, we work with those it gave.
+        // The caller is worker 0. If the system refuses more threads, continue with those that started.
         try {
             for (int worker = 1; worker < n_threads_; ++worker)
                 threads_.emplace_back(&Pool::loop, this, worker);
@@ -87,7 +87,7 @@ void Pool::dispatch(int64_t n_tasks, void* context, Call call) {
     }
     wake_.notify_all();
     drain(0);
-    for (int look = 0; look < kLooks && running_.load() != 0; ++look) pause();
+    for (int look = 0; look < kSpins && running_.load() != 0; ++look) pause();
     std::unique_lock<std::mutex> lock(mutex_);
     done_.wait(lock, [this] { return running_.load() == 0; });
     busy_ = false;
@@ -98,7 +98,7 @@ void Pool::drain(int worker) {
     try {
         for (int64_t i = next_.fetch_add(1); i < n_tasks_; i = next_.fetch_add(1)) call_(context_, i, worker);
     } catch (...) {
-        // Kept for the caller, who must not leave before the others have stopped using what it owns.
+        // Rethrown later: the caller must not return while other threads still use its data.
         next_.store(n_tasks_);
         std::lock_guard<std::mutex> lock(mutex_);
         if (!error_) error_ = std::current_exception();
@@ -106,7 +106,7 @@ void Pool::drain(int worker) {
 }
 
 void Pool::loop(int worker) {
-    get_ready_to_throw();  // before the caller goes on to allocate what may be too much
+    get_ready_to_throw();  // before the caller allocates large arrays
     {
         std::lock_guard<std::mutex> lock(mutex_);
         ++n_started_;
@@ -114,16 +114,16 @@ void Pool::loop(int worker) {
     }
     uint64_t seen = 0;
     for (;;) {
-        for (int look = 0; look < kLooks && generation_.load() == seen; ++look) pause();
+        for (int look = 0; look < kSpins && generation_.load() == seen; ++look) pause();
         if (generation_.load() == seen) {
             std::unique_lock<std::mutex> lock(mutex_);
             wake_.wait(lock, [&] { return stop_ || generation_.load() != seen; });
             if (stop_) return;
         }
-        ++seen;  // a caller waits for all threads, so there is never more than one call to catch up with
+        ++seen;  // a caller waits for all threads, so no call can be skipped
         drain(worker);
         if (running_.fetch_sub(1) == 1) {
-            // The lock is taken so that a caller about to sleep does not miss the news.
+            // With the lock, so that a caller that is about to sleep does not miss the notification.
             std::lock_guard<std::mutex> lock(mutex_);
             done_.notify_one();
         }

@@ -1,4 +1,4 @@
-// A small pool of std::threads that sleeps between calls, a moment after the last one.
+// A small thread pool; its threads spin for a moment after a call, then sleep until the next one.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@
 
 namespace gtgbm {
 
-// One pool lives as long as one fit. Threads start at the first call that is large enough to use them.
-// A pool that crosses a fork has lost its threads: it notices by the process id and works serially.
+// A fit has one pool. Threads start at the first call that is large enough to use them. After a fork, the
+// child process has no threads: the pool detects this by the process id and works serially.
 class Pool {
   public:
     explicit Pool(int n_threads);
@@ -23,9 +23,9 @@ class Pool {
 
     int size() const { return n_threads_; }
 
-    // Calls task(index, worker) for index = 0 .. n_tasks - 1 in any order; worker < size() names the
-    // scratch space a task may use. `work` is about the number of inner-loop steps of all tasks together:
-    // below a threshold waking threads costs more than it saves.
+    // Calls task(index, worker) for index = 0 .. n_tasks - 1 in any order; worker < size() identifies the
+    // scratch space that a task may use. `work` is the approximate number of inner-loop steps of all tasks
+    // together: below a threshold, waking threads costs more than it saves.
     template <class F>
     void run(int64_t n_tasks, int64_t work, F&& task) {
         if (n_tasks <= 1 || n_threads_ <= 1 || work < kSerialWork || !usable()) {
@@ -41,9 +41,9 @@ class Pool {
     using Call = void (*)(void* context, int64_t index, int worker);
     // About 15 microseconds of one core.
     static constexpr int64_t kSerialWork = 30'000;
-    // Before a thread sleeps it looks this often for what it waits for, some 30 microseconds. Waking a
-    // sleeper takes as long, and kernels follow one another closely; longer would take cores from others.
-    static constexpr int kLooks = 1500;
+    // Number of spins before a waiting thread sleeps, about 30 microseconds. Waking a thread takes as long,
+    // and kernel calls follow one another closely; spinning longer would take cores from other processes.
+    static constexpr int kSpins = 1500;
 
     bool usable();
     void dispatch(int64_t n_tasks, void* context, Call call);

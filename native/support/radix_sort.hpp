@@ -1,4 +1,4 @@
-// Sorts doubles by their bits, several times faster than comparing them.
+// Radix sort of doubles, several times faster than a comparison sort.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 
 namespace gtgbm {
 
-// Ascending, -0.0 before 0.0; no NaN among the values. `scratch` has room for 2 n numbers.
+// Sorts n values ascending, -0.0 before 0.0. There must be no NaN. `scratch` has room for 2 n numbers.
 inline void radix_sort(double* values, int64_t n, uint64_t* scratch) {
     constexpr int kDigits = 8, kValues = 256;
-    constexpr int64_t kFewValues = 256;  // counting digits costs more than comparing so few
+    constexpr int64_t kFewValues = 256;  // for fewer values, a comparison sort is faster
     if (n < kFewValues) {
         std::sort(values, values + n);
         return;
@@ -23,7 +23,7 @@ inline void radix_sort(double* values, int64_t n, uint64_t* scratch) {
     for (int64_t i = 0; i < n; ++i) {
         uint64_t bits;
         std::memcpy(&bits, values + i, sizeof bits);
-        // Negative numbers in reverse, positive ones above them: the order of the bits is that of the
+        // Invert negative numbers and set the top bit of the others: unsigned order is then that of the
         // numbers.
         bits = (bits & kSign) ? ~bits : bits | kSign;
         from[i] = bits;
@@ -31,7 +31,7 @@ inline void radix_sort(double* values, int64_t n, uint64_t* scratch) {
     }
     for (size_t digit = 0; digit < kDigits; ++digit) {
         auto& count = counts[digit];
-        // Integers and float32 values leave many digits the same everywhere.
+        // Skip digits that are the same in all values, as many are for integers and float32 values.
         if (count[(from[0] >> (8 * digit)) & 0xff] == n) continue;
         int64_t before = 0;
         for (auto& c : count) {

@@ -1,6 +1,6 @@
-// Lets a function be compiled a second time for processors with 256-bit vectors, and chosen when the module
-// is loaded. The bits are the same: whole numbers may be added up in any order, and the compiler leaves that
-// of floating-point numbers alone (and has no fused multiplications to use).
+// Compiles a function a second time for processors with 256-bit vectors; the version is chosen when the
+// module is loaded. Results have the same bits: integers can be added in any order, and the compiler neither
+// reorders floating-point additions nor uses fused multiply-add.
 #pragma once
 
 #include <cstdlib>

@@ -1,10 +1,9 @@
-// The exact histogram cell: a gradient sum and a row count in one 64-bit integer, and the best split of a row
-// of such cells.
+// The exact histogram cell, a gradient sum and a row count in one 64-bit integer, and the best split of a
+// histogram of such cells.
 //
-// A row of weight w, a whole number, contributes (w q << count_bits) + w, where q is its gradient in fixed
-// point: as much as w rows of weight 1. Integer sums do not depend on their order, so neither do splits: not
-// on the thread count, not on how rows are divided over machines. What is called a count of rows is a sum of
-// weights.
+// A row of integer weight w contributes (w q << count_bits) + w, where q is its fixed-point gradient: the
+// same as w rows of weight 1. Integer sums do not depend on their order, so splits depend neither on the
+// number of threads nor on how rows are divided among machines. Counts of rows are sums of weights.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ struct CellFormat {
     int count_bits;
 
     int64_t count(int64_t cell) const { return cell & ((int64_t{1} << count_bits) - 1); }
-    // Arithmetic shift: rounds towards minus infinity, which undoes the addition of the count exactly.
+    // An arithmetic shift rounds towards minus infinity, which removes the count exactly.
     int64_t gradient(int64_t cell) const { return cell >> count_bits; }
 
     // Adds w q^2 of one row's cell to high * 2^32 + low.
@@ -30,20 +29,21 @@ struct CellFormat {
     }
 };
 
-// Which child the missing values go to. Where a node has none, the choice is made later, by size.
+// The child that missing values go to. If a node has none (unseen), they go to the larger child.
 enum MissingSide : int32_t { kMissingRight = 0, kMissingLeft = 1, kMissingUnseen = 2 };
 
 struct Split {
     double gain = -std::numeric_limits<double>::infinity();  // in squared fixed-point units
-    int32_t bin = -1;                                        // rows with code <= bin go left
+    int32_t bin = -1;                                        // codes <= bin go left
     int32_t missing_side = kMissingUnseen;
     int64_t left = 0;  // cell sum of the left side
 };
 
-// Keeps the best threshold seen. Scores are compared as fractions, which spares a division per bin.
+// Keeps the best threshold so far. Gains are compared as fractions, which saves a division per bin.
 class BestThreshold {
   public:
-    // direction: 1 where the left side's mean must not be above the right side's, -1: not below, 0: either.
+    // direction is a monotone constraint. 1: the mean of the left side must not be above that of the right
+    // side, -1: must not be below, 0: no constraint.
     BestThreshold(int64_t total, CellFormat format, int64_t min_leaf, double direction = 0.0)
         : format_(format),
           min_leaf_(min_leaf),
@@ -53,7 +53,9 @@ class BestThreshold {
           g_(static_cast<double>(format.gradient(total))) {}
 
     void offer(int64_t left, int32_t bin, MissingSide side) { offer_with(left, bin, side, direction_); }
-    void offer_freely(int64_t left, int32_t bin, MissingSide side) { offer_with(left, bin, side, 0.0); }
+    void offer_unconstrained(int64_t left, int32_t bin, MissingSide side) {
+        offer_with(left, bin, side, 0.0);
+    }
 
     bool too_small() const { return rows_ < 2 * min_leaf_; }
 
@@ -92,9 +94,9 @@ class BestThreshold {
     int64_t left_ = 0;
 };
 
-// The best split of one column at one node. Empty cells give the partition of the cell before them, so they
-// are dropped first: small nodes have far fewer occupied cells than bins. Ties go to missing values on the
-// right, then to the lower bin.
+// Returns the best split of one column at one node. Empty cells are dropped first: they give the same
+// partition as the cell before, and small nodes have far fewer occupied cells than bins. Ties go to missing
+// values on the right, then to the lower bin.
 inline Split best_split(const int64_t* cells, int n_bins, int64_t total, CellFormat format, int64_t min_leaf,
                         double direction = 0.0) {
     BestThreshold best(total, format, min_leaf, direction);
@@ -112,15 +114,15 @@ inline Split best_split(const int64_t* cells, int n_bins, int64_t total, CellFor
     const int64_t missing = total - sum;
     const MissingSide side = missing != 0 ? kMissingRight : kMissingUnseen;
     for (int k = 0; k + 1 < occupied; ++k) best.offer(below[k], bin[k], side);
-    // Values against missing ones: no direction is asked of that.
-    if (occupied > 0) best.offer_freely(below[occupied - 1], bin[occupied - 1], side);
+    // All values against missing values, to which monotone constraints do not apply.
+    if (occupied > 0) best.offer_unconstrained(below[occupied - 1], bin[occupied - 1], side);
     if (missing != 0)
         for (int k = 0; k + 1 < occupied; ++k) best.offer(below[k] + missing, bin[k], kMissingLeft);
     return best.split();
 }
 
-// Gain of the best split of a histogram without missing values, at most kCells codes; -inf: none. For many
-// short histograms: no branches, and the division loop is vectorised.
+// Returns the gain of the best split of a histogram without missing values, with at most kCells codes; -inf
+// if there is none. Made for many short histograms: it has no branches, and its division loop is vectorised.
 inline double best_gain(const int64_t* cells, int n_codes, int64_t total, CellFormat format,
                         int64_t min_leaf) {
     const double n = static_cast<double>(format.count(total)),
@@ -137,7 +139,7 @@ inline double best_gain(const int64_t* cells, int n_codes, int64_t total, CellFo
     for (int b = 0; b < n_codes; ++b) {
         const double d = sums[b] * n - g * rows[b];
         const double ratio = d * d / (rows[b] * (n - rows[b]));
-        // Written so that the NaN of an empty side is never taken.
+        // A comparison with NaN, which an empty side gives, is false.
         const double valid = ((rows[b] >= fewest) & (rows[b] <= most)) ? ratio : 0.0;
         best = valid > best ? valid : best;
     }

@@ -14,7 +14,7 @@ inline void add_rows(const uint8_t* codes, const Row* rows, const int64_t* cells
                      int stride, int64_t* hist) {
     constexpr int64_t kAhead = 16;
     for (int64_t i = begin; i < end; ++i) {
-        // Past the end of the range rows[] may end, so the look-ahead stops there.
+        // rows[] may end where the range ends, so do not prefetch beyond it.
         if (i + kAhead < end) prefetch(codes + static_cast<int64_t>(rows[i + kAhead]) * Lanes);
         const uint8_t* code = codes + static_cast<int64_t>(rows[i]) * Lanes;
         const int64_t cell = cells[i];
@@ -22,7 +22,7 @@ inline void add_rows(const uint8_t* codes, const Row* rows, const int64_t* cells
     }
 }
 
-// ordered[i] = cells[rows[i]]: cells by row become cells in the order of rows.
+// ordered[i] = cells[rows[i]]: puts cells into the order of rows.
 inline void order_cells(const int32_t* rows, const int64_t* cells, int64_t begin, int64_t end,
                         int64_t* ordered) {
     for (int64_t i = begin; i < end; ++i) ordered[i] = cells[rows[i]];

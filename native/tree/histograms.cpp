@@ -16,7 +16,7 @@ constexpr int64_t kChunk = 16384;                    // fewest rows of a chunk
 
 struct Chunk {
     int64_t job, begin, end;
-    int64_t beside;  // which of the extra histograms it fills, -1 for the one in place
+    int64_t beside;  // index of the extra histogram to fill, -1 for the result itself
 };
 
 void require_ranges(const Array<const int64_t, 1>& begin, const Array<const int64_t, 1>& end, size_t n_rows,
@@ -58,9 +58,9 @@ void build_histograms(Pool& pool, Array<const uint8_t, 3> codes, Array<const int
     require(codes.shape(2) == kLanes && 0 <= first_tile && first_tile <= last_tile &&
                 last_tile <= static_cast<int64_t>(codes.shape(0)),
             "build_histograms: codes must have shape (tiles, rows, 8)");
-    // Where there are fewer tiles and nodes than would keep all threads busy, long ranges are cut into
-    // chunks, one for each thread. The first chunk of a job writes its histogram in place, the others next to
-    // it, to be added afterwards.
+    // If there are too few tiles and nodes to keep all threads busy, long ranges are divided into chunks, one
+    // for each thread. The first chunk of a job writes to the result, the others to extra histograms that are
+    // added afterwards.
     std::vector<Chunk> chunks;
     int64_t extra = 0;
     for (int64_t job = 0; job < jobs; ++job) {
@@ -76,7 +76,7 @@ void build_histograms(Pool& pool, Array<const uint8_t, 3> codes, Array<const int
     const auto in_place = [&](int64_t job, int64_t tile) {
         return hist.data() + slot.data()[job] * slot_size + tile * kTile;
     };
-    // Cells in the order of the rows: every tile reads them.
+    // Put cells into the order of the rows once, since every tile reads them.
     pool.run(n_chunks, total_rows(begin, end) * 2, [&](int64_t task, int) {
         const Chunk& chunk = chunks[static_cast<size_t>(task)];
         order_cells(rows.data(), cells.data(), chunk.begin, chunk.end, ordered.data());
@@ -153,11 +153,11 @@ void scan_histograms(Pool& pool, const TileColumns& tile_columns, Array<const in
         for (int64_t block = 0; block < blocks; ++block)
             best.offer(found[static_cast<size_t>(node * blocks + block)]);
         int64_t k = 2 * node;
-        for (const Found* one : {&best.owned, &best.fresh}) {
-            gain.data()[k] = one->gain;
-            where.data()[3 * k] = one->column;
-            where.data()[3 * k + 1] = one->bin;
-            where.data()[3 * k + 2] = one->missing_side;
+        for (const BestSplit* split : {&best.owned, &best.fresh}) {
+            gain.data()[k] = split->gain;
+            where.data()[3 * k] = split->column;
+            where.data()[3 * k + 1] = split->bin;
+            where.data()[3 * k + 2] = split->missing_side;
             ++k;
         }
     }

@@ -6,40 +6,51 @@
 
 namespace gtgbm {
 
-// Histograms of row ranges over tiles of eight interleaved columns.
-// For job k: hist[slot[k]][t] over rows[begin[k] .. end[k]) for tiles first_tile <= t < last_tile.
+// Builds the histograms of row ranges for tiles of eight interleaved columns: hist[slot[k]][t] is that of
+// rows[begin[k] .. end[k]), for each job k and the tiles first_tile <= t < last_tile.
 void build_histograms(Pool& pool, Array<const uint8_t, 3> codes,  // in  (tiles, n, 8)
-                      Array<const int32_t, 1> rows,               // in  row ids, node after node
+                      Array<const int32_t, 1> rows,               // in  row ids, node by node
                       Array<const int64_t, 1> cells,              // in  packed gradients by row
-                      Array<const int64_t, 1> begin, Array<const int64_t, 1> end,
-                      Array<const int64_t, 1> slot, int64_t first_tile, int64_t last_tile,
-                      Array<int64_t, 1> ordered,  // scratch as long as rows
-                      Array<int64_t, 4> hist);    // out (slots, tiles, 8, 256)
+                      Array<const int64_t, 1> begin, Array<const int64_t, 1> end,  // in  (jobs,)
+                      Array<const int64_t, 1> slot,                                // in  (jobs,)
+                      int64_t first_tile, int64_t last_tile,                       // in
+                      Array<int64_t, 1> ordered,                                   // scratch (rows,)
+                      Array<int64_t, 4> hist);  // out (slots, tiles, 8, 256)
 
-// hist[slot[k]] = parents[parent[k]] - hist[sibling[k]] for the first n_cells cells; one row per histogram.
-void subtract_histograms(Pool& pool, Array<const int64_t, 2> parents, Array<const int64_t, 1> parent,
-                         Array<const int64_t, 1> sibling, Array<const int64_t, 1> slot, int64_t n_cells,
-                         Array<int64_t, 2> hist);
+// Histogram subtraction: hist[slot[k]] = parents[parent[k]] - hist[sibling[k]] for the first n_cells cells.
+void subtract_histograms(Pool& pool, Array<const int64_t, 2> parents,  // in  (slots, cells)
+                         Array<const int64_t, 1> parent, Array<const int64_t, 1> sibling,  // in
+                         Array<const int64_t, 1> slot, int64_t n_cells,                    // in
+                         Array<int64_t, 2> hist);  // in and out (slots, cells)
 
-// Best split of every node, over owned features and over new ones. gain (nodes, 2): owned, new, in squared
-// fixed-point units (-inf: none). where (nodes, 2, 3): column, bin, and the side of missing values
-// (MissingSide). Numbers go left up to the bin; a category goes right, all others left.
+// Finds the best splits of every node: on owned features (index 0) and on new features (index 1). Gains are
+// in squared fixed-point units, -inf if there is no split. `where` holds the column, the bin and the side of
+// missing values (MissingSide). Numeric codes up to the bin go left; of a categorical column, the code `bin`
+// goes right and all others left.
 void scan_histograms(Pool& pool, const TileColumns& columns,
                      Array<const int64_t, 4> hist,  // in  (slots, tiles, 8, 256)
                      Array<const int64_t, 1> slot, Array<const int64_t, 1> total,  // in  (nodes,)
                      int count_bits, int64_t min_leaf,                             // in
-                     Array<double, 2> gain, Array<int32_t, 3> where);              // out
+                     Array<double, 2> gain,                                        // out (nodes, 2)
+                     Array<int32_t, 3> where);                                     // out (nodes, 2, 3)
 
-// Best split of single columns at single nodes: pair k asks for column[k] over rows[begin[k] .. end[k]).
-// hist receives the pair's histogram, so that many machines can add theirs before scan_pair_histograms.
-void build_pair_histograms(Pool& pool, Array<const uint8_t, 2> codes, Array<const int64_t, 1> column,
-                           Array<const int32_t, 1> rows, Array<const int64_t, 1> cells,
-                           Array<const int64_t, 1> begin, Array<const int64_t, 1> end,
-                           Array<int64_t, 2> hist);
+// Builds the histograms of pairs of one column and one node: pair k is column[k] at rows[begin[k] .. end[k]).
+// Building and scanning are separate, so that several machines can add up their histograms in between.
+void build_pair_histograms(Pool& pool, Array<const uint8_t, 2> codes,                   // in  (columns, n)
+                           Array<const int64_t, 1> column,                              // in  (pairs,)
+                           Array<const int32_t, 1> rows,                                // in  row ids
+                           Array<const int64_t, 1> cells,                               // in  by row
+                           Array<const int64_t, 1> begin, Array<const int64_t, 1> end,  // in  (pairs,)
+                           Array<int64_t, 2> hist);                                     // out (pairs, 256)
 
-void scan_pair_histograms(Pool& pool, Array<const int64_t, 2> hist, Array<const int32_t, 1> n_bins,
-                          Array<const uint8_t, 1> use, Array<const int64_t, 1> total, int count_bits,
-                          int64_t min_leaf, Array<double, 1> gain, Array<int32_t, 1> bin,
-                          Array<int32_t, 1> missing_side);
+// Finds the best split of each pair.
+void scan_pair_histograms(
+    Pool& pool, Array<const int64_t, 2> hist,  // in  (pairs, 256)
+    Array<const int32_t, 1> n_bins,            // in  (pairs,)
+    Array<const uint8_t, 1> use,               // in  (pairs,), monotone constraint: 0, kRising, kFalling
+    Array<const int64_t, 1> total,             // in  (pairs,), cell sums
+    int count_bits, int64_t min_leaf,          // in
+    Array<double, 1> gain,                     // out (pairs,), -inf: no split
+    Array<int32_t, 1> bin, Array<int32_t, 1> missing_side);  // out (pairs,)
 
 }  // namespace gtgbm

@@ -20,7 +20,7 @@ int64_t split_shared(Pool& pool, const uint8_t* codes, const SideRule& rule, int
         left[static_cast<size_t>(chunk)] =
             split_range(codes, rule, rows + at, length(chunk), scratch + at, more_scratch + at);
     });
-    // Where the rows of each chunk end up.
+    // First position of the left and right rows of each chunk.
     const int64_t all_left = std::accumulate(left.begin(), left.end(), int64_t{0});
     int64_t before_left = 0, before_right = all_left;
     for (int64_t chunk = 0; chunk < n_chunks; ++chunk) {
@@ -94,7 +94,7 @@ void node_sums(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1>
         work += end.data()[k] - begin.data()[k];
     }
     const CellFormat format{count_bits};
-    // Fixed shares of each node, whose sums are exact in any order.
+    // Fixed parts of each node; sums are exact in any order.
     constexpr int64_t kShares = 4;
     std::vector<int64_t> parts(static_cast<size_t>(nodes * kShares * 3), 0);
     pool.run(nodes * kShares, work * 2, [&](int64_t task, int) {

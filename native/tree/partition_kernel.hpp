@@ -1,4 +1,4 @@
-// Sends the rows of one range to the two sides of a split.
+// Partitions one range of rows into the two sides of a split.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace gtgbm {
 
-// Which codes go left: up to `bin` for numbers, all but `bin` for a category. A table, since looking it up is
-// less work than the comparisons.
+// The codes that go left: up to `bin` for numbers, all but `bin` for a category. A lookup table is faster
+// than the comparisons.
 class SideRule {
   public:
     SideRule(int bin, bool is_category, bool missing_left) {
@@ -25,9 +25,9 @@ class SideRule {
     uint8_t left_[kCells];
 };
 
-// Stable. Left rows are written from `left` on, which may be where they are read from; right rows to `right`.
-// Both get every row, the one after its end being overwritten by the next: no branches. Returns the number of
-// left rows.
+// Writes the left rows to `left`, which may be the same array as `rows`, and the right rows to `right`; both
+// keep their order. To avoid branches, every row is written to both, and a row on the wrong side is
+// overwritten by the next one. Returns the number of left rows.
 inline int64_t split_range(const uint8_t* codes, const SideRule& rule, const int32_t* rows, int64_t count,
                            int32_t* left, int32_t* right) {
     constexpr int64_t kAhead = 32;
@@ -48,7 +48,7 @@ inline int64_t split_range(const uint8_t* codes, const SideRule& rule, const int
     return to_left;
 }
 
-// The same within one array: left rows first, then the right ones, which pass through scratch.
+// The same within one array: left rows first, then right rows, which are copied through `scratch`.
 inline int64_t split_in_place(const uint8_t* codes, const SideRule& rule, int32_t* rows, int64_t count,
                               int32_t* scratch) {
     const int64_t left = split_range(codes, rule, rows, count, rows, scratch);
@@ -56,10 +56,10 @@ inline int64_t split_in_place(const uint8_t* codes, const SideRule& rule, int32_
     return left;
 }
 
-// The same for a long range, divided among threads; two pieces of scratch as long as the range.
+// The same for a long range, divided among threads. Both scratch arrays are as long as the range.
 int64_t split_shared(Pool& pool, const uint8_t* codes, const SideRule& rule, int32_t* rows, int64_t count,
                      int32_t* scratch, int32_t* more_scratch);
 
-constexpr int64_t kPartitionChunk = 16384;  // rows of one thread's share; shorter ranges are not divided
+constexpr int64_t kPartitionChunk = 16384;  // rows per task; shorter ranges are not divided
 
 }  // namespace gtgbm

@@ -1,4 +1,4 @@
-// Best splits of a node over many columns: the best among owned features and the best among new ones.
+// Best splits of a node over many columns: the best on owned features and the best on new features.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,18 @@
 
 namespace gtgbm {
 
-// What a column, or one category of it, is to a scan.
+// How a scan uses a column, or one category of a categorical column.
 enum Use : uint8_t { kSkipped = 0, kNew = 1, kOwned = 2, kCategorical = 3 };
-// Added to kNew or kOwned where predictions must not fall, or not rise, with the column's values.
+// Monotone constraint, added to kNew or kOwned: predictions must not fall, or not rise, with the column.
 constexpr uint8_t kUseMask = 3, kRising = 4, kFalling = 8;
 
 inline double direction_of(uint8_t use) {
     return (use & kRising) != 0 ? 1.0 : (use & kFalling) != 0 ? -1.0 : 0.0;
 }
 
-// The columns of some tiles. A categorical column's categories are features of their own: a row of
-// `category_use` says what each code is, and a split sends one code to the right and all others to the left.
+// The columns of some tiles. Each category of a categorical column is a feature of its own: a row of
+// `category_use` holds the Use of each code, and a split sends one code to the right and all others to the
+// left.
 struct ScannedColumns {
     const int32_t* n_bins;
     const uint8_t* use;
@@ -26,12 +27,13 @@ struct ScannedColumns {
     const uint8_t* category_use;
 };
 
-struct Found {
+// The best split so far, with its column.
+struct BestSplit {
     double gain = -std::numeric_limits<double>::infinity();
     int32_t column = -1, bin = -1, missing_side = kMissingUnseen;
     int64_t left = 0;  // cell sum of the left side
 
-    // Ties to what was found first.
+    // Ties go to the split that was offered first.
     void offer(const Split& split, int32_t in_column) {
         if (split.gain > gain) {
             gain = split.gain;
@@ -41,13 +43,13 @@ struct Found {
             left = split.left;
         }
     }
-    void offer(const Found& other) {
+    void offer(const BestSplit& other) {
         if (other.gain > gain) *this = other;
     }
 };
 
 struct NodeSplits {
-    Found owned, fresh;
+    BestSplit owned, fresh;
 
     void offer(const NodeSplits& other) {
         owned.offer(other.owned);
@@ -66,7 +68,7 @@ inline void scan_categories(const int64_t* cells, const uint8_t* use, int32_t co
     best.fresh.offer(fresh.split(), column);
 }
 
-// Looks at columns [first, last), whose histograms of `width` cells follow one another.
+// Scans columns [first, last), whose histograms of `width` cells each are contiguous.
 inline void scan_columns(const int64_t* hist, int64_t width, const ScannedColumns& columns, int64_t first,
                          int64_t last, int64_t total, CellFormat format, int64_t min_leaf, NodeSplits& best) {
     for (int64_t c = first; c < last; ++c) {
@@ -78,9 +80,9 @@ inline void scan_columns(const int64_t* hist, int64_t width, const ScannedColumn
             scan_categories(cells, columns.category_use + int64_t{columns.category_row[c]} * kCells, column,
                             n_bins, total, format, min_leaf, best);
         } else if (use != kSkipped) {
-            Found& found = use == kOwned ? best.owned : best.fresh;
+            BestSplit& best_of_use = use == kOwned ? best.owned : best.fresh;
             const double direction = direction_of(columns.use[c]);
-            found.offer(best_split(cells, n_bins, total, format, min_leaf, direction), column);
+            best_of_use.offer(best_split(cells, n_bins, total, format, min_leaf, direction), column);
         }
     }
 }

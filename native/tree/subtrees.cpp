@@ -16,13 +16,13 @@ namespace {
 
 // Subtracting a tile's histogram costs about as much as adding this many rows to it.
 constexpr int64_t kRowsOfSubtraction = 200;
-constexpr int64_t kHistogramPart = 8192;  // fewer rows are not worth a histogram of their own
+constexpr int64_t kHistogramPart = 8192;  // fewest rows that justify a separate histogram
 
-// What all subtrees share.
+// Data that all subtrees share.
 struct Forest {
     const uint8_t* codes;
     int64_t n_codes_rows, n_tiles, n_columns, n_cells;
-    std::vector<int64_t> offset;  // of each tile in a histogram
+    std::vector<int64_t> offset;  // offset of each tile in a histogram
     const int64_t* widths;
     ScannedColumns columns;
     CellFormat format;
@@ -33,13 +33,14 @@ struct Forest {
     int64_t* ordered;
 };
 
-// Grows one subtree, depth first; lives as long as a worker, for its buffers.
+// Grows one subtree, depth first. Each worker has one object and reuses its buffers.
 class Grower {
   public:
-    // With a pool every node is divided among its threads, else the caller's thread does all.
+    // With a pool, the rows of every node are divided among its threads, else the calling thread does all
+    // work.
     Grower(const Forest& forest, Pool* pool) : forest_(forest), pool_(pool) {}
 
-    // Returns the number of nodes written, or -1 where there was no room for them.
+    // Returns the number of nodes written, or -1 if there was not enough room.
     int64_t grow(int64_t begin, int64_t end, int64_t total, int64_t depth, int64_t stop_rows, int64_t room,
                  int64_t* nodes, double* gain) {
         nodes_ = nodes;
@@ -81,7 +82,7 @@ class Grower {
     bool split(const Pending& at, int64_t room) {
         const int64_t begin = entry(at.node)[kNodeBegin], end = entry(at.node)[kNodeEnd],
                       total = entry(at.node)[kNodeTotal];
-        const Found found = best_split_of(buffers_[at.hist].data(), total);
+        const BestSplit found = best_split_of(buffers_[at.hist].data(), total);
         if (!(found.gain > 0.0)) {
             free_.push_back(at.hist);
             return true;
@@ -105,7 +106,7 @@ class Grower {
         return true;
     }
 
-    // Gives the children that may split their histograms. `at` is their parent.
+    // Builds the histograms of the children that may split; `at` is their parent.
     void descend(int64_t left, const Pending& at) {
         const auto size = [&](int64_t node) { return entry(node)[kNodeEnd] - entry(node)[kNodeBegin]; };
         const int64_t large = size(left) >= size(left + 1) ? left : left + 1, small = 2 * left + 1 - large;
@@ -116,7 +117,7 @@ class Grower {
             return;
         }
         if (!large_splits) {
-            // Weights may be unlike sizes.
+            // Limits apply to weights, so the child with fewer rows may split where the other may not.
             build(entry(small)[kNodeBegin], entry(small)[kNodeEnd], at.hist);
             pending_.push_back({small, at.depth + 1, at.hist});
             return;
@@ -133,14 +134,15 @@ class Grower {
         const int64_t* part = buffers_[other].data();
         for (int64_t i = 0; i < forest_.n_cells; ++i) whole[i] -= part[i];
         pending_.push_back({large, at.depth + 1, at.hist});
-        // The smaller one is next: so no more histograms wait than its size can be halved.
+        // The smaller child is grown next, so the number of waiting histograms is at most the binary
+        // logarithm of the size.
         if (small_splits)
             pending_.push_back({small, at.depth + 1, other});
         else
             free_.push_back(other);
     }
 
-    Found best_split_of(const int64_t* hist, int64_t total) {
+    BestSplit best_split_of(const int64_t* hist, int64_t total) {
         found_.assign(static_cast<size_t>(forest_.n_tiles), {});
         run(forest_.n_tiles, forest_.n_cells, [&](int64_t tile) {
             scan_columns(hist + forest_.offset[static_cast<size_t>(tile)], forest_.widths[tile],
@@ -159,7 +161,7 @@ class Grower {
                    : split_in_place(code, rule, rows, count, scratch);
     }
 
-    // Long ranges are cut into as many parts as there are threads, each with a histogram of its own.
+    // Long ranges are divided into as many parts as there are threads, each with its own histogram.
     void build(int64_t begin, int64_t end, size_t hist) {
         const int64_t parts =
             pool_ == nullptr ? 1 : std::clamp<int64_t>((end - begin) / kHistogramPart, 1, pool_->size());
@@ -276,7 +278,7 @@ void grow_subtrees(Pool& pool, const TileSet& tiles, Array<const int64_t, 1> beg
         Grower grower(forest, &pool);
         for (int64_t s = 0; s < trees; ++s) grow(grower, s);
     } else {
-        // Largest first: what is left for the end is small, and no thread waits long for another.
+        // Largest first: small subtrees remain for the end, so no thread waits long for another.
         std::vector<int64_t> order(static_cast<size_t>(trees));
         std::iota(order.begin(), order.end(), int64_t{0});
         std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {

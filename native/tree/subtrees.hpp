@@ -6,7 +6,7 @@
 
 namespace gtgbm {
 
-// What is written of a node; the left child is counted within the subtree, -1 for a leaf.
+// Fields of a node in the output. The left child is numbered within the subtree; -1 for a leaf.
 enum SubtreeField {
     kNodeColumn,
     kNodeBin,
@@ -19,17 +19,17 @@ enum SubtreeField {
     kSubtreeFields
 };
 
-// Grows whole subtrees over owned features, where nothing is left to decide. Each subtree is one thread's
-// task, or, if `shared`, one after the other is grown by all threads together.
+// Grows whole subtrees on owned features. Each subtree is grown by one thread; if `shared`, all threads
+// together grow one subtree after the other.
 //
 // Subtree s starts at rows[begin[s] .. end[s]) with cell sum total[s], at depth depth[s]. A node splits while
-// it has at least `fewest_rows` rows and more than stop_rows[s], lies above max_depth, and some split gains.
-// Its nodes are written from entry first[s] on, parents before children, a right child right after its left
-// sibling:
+// it has at least `fewest_rows` rows and more than stop_rows[s], its depth is below max_depth, and some split
+// has a gain. Nodes are written from entry first[s] on, parents before children, a right child right after
+// its left sibling:
 //     nodes[k] = the fields of SubtreeField
-//     gain[k]  = of the split, 0 for a leaf
-// and n_nodes[s] entries are used; first[s + 1] - first[s] entries must suffice. rows are reordered
-// like by partition_rows; cells are by row; scratch as for partition_rows and build_histograms.
+//     gain[k]  = gain of the split, 0 for a leaf
+// n_nodes[s] is the number of nodes written, at most first[s + 1] - first[s]. Rows are reordered as by
+// partition_rows. Scratch is as for partition_rows and build_histograms.
 void grow_subtrees(Pool& pool, const TileSet& tiles, Array<const int64_t, 1> begin,
                    Array<const int64_t, 1> end,                                   // in  (subtrees,)
                    Array<const int64_t, 1> total, Array<const int64_t, 1> depth,  // in  (subtrees,)
@@ -41,6 +41,6 @@ void grow_subtrees(Pool& pool, const TileSet& tiles, Array<const int64_t, 1> beg
                    Array<const int64_t, 1> first,                   // in  (subtrees + 1,)
                    Array<int64_t, 2> nodes, Array<double, 1> gain,  // out
                    Array<int64_t, 1> n_nodes,                       // out (subtrees,)
-                   bool shared);
+                   bool shared);                                    // in
 
 }  // namespace gtgbm

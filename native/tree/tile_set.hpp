@@ -1,4 +1,4 @@
-// Tiles of codes and what their columns are to a scan, checked once and then handed from kernel to kernel.
+// Tiles of codes, and how a scan uses their columns; checked once and then passed to several kernels.
 #pragma once
 
 #include "support/arrays.hpp"
@@ -6,12 +6,12 @@
 
 namespace gtgbm {
 
-// What the columns of some tiles are to a scan (see scan.hpp). Keeps the arrays alive.
+// How a scan uses the columns of some tiles (see scan.hpp). Keeps the arrays alive.
 class TileColumns {
   public:
     TileColumns(Array<const int32_t, 1> n_bins,         // in  (columns,), at most 255
-                Array<const uint8_t, 1> use,            // in  (columns,), of Use, with a direction or without
-                Array<const int32_t, 1> category_row,   // in  (columns,), of category_use, -1 for numbers
+                Array<const uint8_t, 1> use,            // in  (columns,), Use and monotone constraint
+                Array<const int32_t, 1> category_row,   // in  (columns,), row of category_use or -1
                 Array<const uint8_t, 2> category_use);  // in  (categorical columns, 256), of Use
 
     int64_t size() const { return static_cast<int64_t>(n_bins_.shape(0)); }
@@ -26,12 +26,12 @@ class TileColumns {
     Array<const uint8_t, 2> category_use_;
 };
 
-// Codes of columns, eight interleaved in each tile. Histograms of tile t need widths[t] cells per column:
-// none of its codes may be larger.
+// Codes of columns, with eight columns interleaved in each tile. Histograms of tile t have widths[t] cells
+// per column, so its codes must be smaller than that.
 struct TileSet {
     TileSet(Array<const uint8_t, 3> codes,   // in  (tiles, rows, 8)
             Array<const int64_t, 1> widths,  // in  (tiles,)
-            TileColumns columns);
+            TileColumns columns);            // in
 
     Array<const uint8_t, 3> codes;
     Array<const int64_t, 1> widths;

@@ -1,4 +1,4 @@
-"""A generated table with known answers, for the demo and the benchmarks."""
+"""A synthetic table with known relevant columns, for the demo and the benchmarks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DECOYS_PER_FEATURE = 20
 
 @dataclass(frozen=True)
 class DemoData:
-    """A table, binary targets, and what was hidden in it.
+    """A table, binary targets, and the columns that the targets depend on.
 
     Attributes
     ----------
@@ -35,10 +35,11 @@ class DemoData:
 def make_demo_data(n_rows: int, n_columns: int = 2000, seed: int = 0, part: int = 0) -> DemoData:
     """Generate a classification table with 15 relevant columns, correlated decoys and interactions.
 
-    Nine relevant columns act alone (straight, bent, stepped), six in three pairs whose effects multiply. Each
-    relevant column has 20 decoys that follow it more or less closely and add nothing to it. The other columns
-    are noise: normal, heavy-tailed, and counts. Which columns are which depends on `seed` alone, so tables of
-    several sizes share one truth; other rows of the same truth are another `part`.
+    Nine relevant columns have additive effects (linear, curved or stepped); the other six interact in three
+    pairs. Each relevant column has 20 decoys that are correlated with it but add no information. All other
+    columns are noise: normal, heavy-tailed, or counts. The roles of the columns depend on `seed` only, so
+    tables with different numbers of rows have the same relevant columns. Different values of `part` give
+    different rows from the same distribution.
     """
     n_special = N_RELEVANT * (1 + _DECOYS_PER_FEATURE)
     if n_columns < n_special:

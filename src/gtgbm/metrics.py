@@ -1,9 +1,9 @@
-"""Metrics of predictions, with weights and queries.
+"""Metrics of predictions, with sample weights and queries.
 
-``METRICS`` has them by name, and ``metric_of("ndcg@10")`` those that count some places only. They are called
-with ``(y, prediction, weight=None, qid=None)``: targets, predictions and weights of shape (n,), and for the
-metrics of rankings the query of each row. Gains are ``2 ** relevance - 1``; documents of equal score share
-what their places are worth.
+``METRICS`` holds them by name; ``metric_of("ndcg@10")`` returns one that is truncated at rank 10. Call a
+metric with ``(y, prediction, weight=None, qid=None)``: targets, predictions and weights of shape (n,), and
+for ranking metrics the query id of each row. Gains are ``2 ** relevance - 1``; documents with equal scores
+share the discounts of their ranks.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _TINY = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric that training can follow.
+    """A metric that can be evaluated during training.
 
     Attributes
     ----------
     name : str
     compute : callable
-        ``compute(y, prediction, weight, queries)``, where `weight` is an array.
+        ``compute(y, prediction, weight, queries)``, where `weight` is an array, never None.
     greater_is_better : bool
     kinds : tuple of str
-        Targets it goes with.
+        Kinds of targets it is defined for.
     """
 
     name: str
@@ -44,11 +44,11 @@ class Metric:
 
     @property
     def is_of_queries(self) -> bool:
-        """Whether it needs queries."""
+        """Whether it is a ranking metric, which needs queries."""
         return self.kinds == ("relevance",)
 
     def __call__(self, y: Any, prediction: Any, weight: Any = None, qid: Any = None) -> float:
-        """Compute the metric of plain arrays."""
+        """Compute the metric from plain arrays."""
         y, prediction = np.asarray(y, dtype=np.float64), np.asarray(prediction, dtype=np.float64)
         weight = np.ones(y.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
         if not y.shape[0] == prediction.shape[0] == weight.shape[0]:
@@ -63,9 +63,9 @@ class Metric:
 
 
 def auc(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
-    """Area under the ROC curve of targets 0 and 1; NaN if there is one class only."""
+    """Return the area under the ROC curve for targets 0 and 1; NaN if there is only one class."""
     del queries
-    order, tie_end = _by_falling(prediction)
+    order, tie_end = _by_descending(prediction)
     positive = np.cumsum((y * weight)[order])[tie_end]
     negative = np.cumsum(((1.0 - y) * weight)[order])[tie_end]
     if positive[-1] <= 0.0 or negative[-1] <= 0.0:
@@ -75,9 +75,9 @@ def auc(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
 
 
 def average_precision(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
-    """Area under the precision-recall curve, as steps; NaN without positive targets."""
+    """Return the area under the precision-recall step curve; NaN without positive targets."""
     del queries
-    order, tie_end = _by_falling(prediction)
+    order, tie_end = _by_descending(prediction)
     positive = np.cumsum((y * weight)[order])[tie_end]
     every = np.cumsum(weight[order])[tie_end]
     if positive[-1] <= 0.0:
@@ -87,7 +87,7 @@ def average_precision(y: F64, prediction: F64, weight: F64, queries: Any = None)
 
 
 def log_loss(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
-    """Mean of -log(probability of the true class); predictions (n,) or (n, classes)."""
+    """Return the mean of -log(probability of the true class); predictions (n,) or (n, classes)."""
     del queries
     if prediction.ndim == 1:
         p = np.where(y > 0.5, prediction, 1.0 - prediction)
@@ -97,26 +97,26 @@ def log_loss(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float
 
 
 def accuracy(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
-    """Share of rows whose most probable class is the true one."""
+    """Return the share of rows whose most probable class is the true class."""
     del queries
     chosen = np.argmax(prediction, axis=1) if prediction.ndim == 2 else (prediction > 0.5).astype(np.int64)
     return float(np.average(chosen == y, weights=weight))
 
 
 def rmse(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
-    """Root of the mean squared error."""
+    """Return the root mean squared error."""
     del queries
     return float(np.sqrt(np.average((y - prediction) ** 2, weights=weight)))
 
 
 def mae(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
-    """Mean absolute error."""
+    """Return the mean absolute error."""
     del queries
     return float(np.average(np.abs(y - prediction), weights=weight))
 
 
 def r2(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
-    """Share of the variance explained; NaN for constant targets."""
+    """Return the share of the variance explained; NaN for constant targets."""
     del queries
     spread = np.average((y - np.average(y, weights=weight)) ** 2, weights=weight)
     return (
@@ -127,36 +127,39 @@ def r2(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
 
 
 def poisson_deviance(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
-    """Mean Poisson deviance of predicted means."""
+    """Return the mean Poisson deviance of predicted means."""
     del queries
     if y.min(initial=0.0) < 0.0 or prediction.min(initial=0.0) < 0.0:
-        raise ValueError("poisson_deviance is of targets and predictions of at least 0, not of negative ones")
+        raise ValueError("poisson_deviance needs targets and predictions of at least 0; some are negative")
     mean = np.maximum(prediction, _TINY)
     logs = np.where(y > 0.0, y * np.log(np.where(y > 0.0, y, 1.0) / mean), 0.0)
     return float(np.average(2.0 * (logs - y + mean), weights=weight))
 
 
 def ndcg(y: F64, prediction: F64, weight: F64, queries: Any = None, k: int | None = None) -> float:
-    """Mean NDCG of queries, gains 2**relevance - 1; queries without a relevant document are left out."""
+    """Return the mean NDCG of queries; queries without a relevant document are left out."""
     gain = dcg_gains(y)
     ideal = ideal_dcg(queries, y, k)
     counted = ideal > 0.0
-    found = dcg(queries, gain, prediction, k)[counted] / ideal[counted]
-    return _mean_of_queries(found, queries, weight, counted)
+    ndcgs = dcg(queries, gain, prediction, k)[counted] / ideal[counted]
+    return _mean_of_queries(ndcgs, queries, weight, counted)
 
 
 def mrr(y: F64, prediction: F64, weight: F64, queries: Any = None, k: int | None = None) -> float:
-    """Mean of 1 / place of the first relevant document, behind others of its score; 0 if it is beyond k."""
+    """Return the mean of 1 / rank of the first relevant document, or 0 if that rank is beyond k.
+
+    Ties are ranked pessimistically: relevant documents come after others with the same score.
+    """
     worst_first = Queries(queries.rows[np.lexsort((y[queries.rows], queries.number))], queries.begin)
     rows, place = worst_first.ranked(prediction)
     hit = y[rows] > 0.0 if k is None else (y[rows] > 0.0) & (place < k)
-    found = np.zeros(len(queries))
-    np.maximum.at(found, queries.number[hit], 1.0 / (1.0 + place[hit]))
-    return _mean_of_queries(found, queries, weight, np.ones(len(queries), dtype=np.bool_))
+    reciprocal_ranks = np.zeros(len(queries))
+    np.maximum.at(reciprocal_ranks, queries.number[hit], 1.0 / (1.0 + place[hit]))
+    return _mean_of_queries(reciprocal_ranks, queries, weight, np.ones(len(queries), dtype=np.bool_))
 
 
 def precision(y: F64, prediction: F64, weight: F64, queries: Any = None, k: int | None = None) -> float:
-    """Mean share of relevant documents among the first k of a query, or all of a shorter one."""
+    """Return the mean share of relevant documents among the first k, or all if a query has fewer."""
     rows, place = queries.ranked(prediction)
     first = np.ones(place.shape[0]) if k is None else (place < k).astype(np.float64)
     shares = mean_of_ties(queries, prediction[rows], first)
@@ -185,14 +188,14 @@ METRICS: dict[str, Metric] = {
 
 
 def metric_of(name: str) -> Metric:
-    """Return the metric of a name such as "auc" or "ndcg@10"."""
+    """Return the metric with a name such as "auc" or "ndcg@10"."""
     base, at, places = name.partition("@")
     metric = METRICS.get(base)
     is_right = metric is not None and (
         not at or (metric.is_of_queries and places.isdigit() and int(places) > 0)
     )
     if metric is None or not is_right:
-        of_queries = [known for known, one in METRICS.items() if one.is_of_queries]
+        of_queries = [known.name for known in METRICS.values() if known.is_of_queries]
         raise ValueError(
             f"metric {name!r} is unknown: give one of {', '.join(METRICS)}; places as in 'ndcg@10' go with "
             f"{', '.join(of_queries)}"
@@ -207,14 +210,14 @@ def metric_of(name: str) -> Metric:
     return Metric(name, at_k, metric.greater_is_better, metric.kinds)
 
 
-def _by_falling(prediction: F64) -> tuple[I64, I64]:
-    """Rows by falling prediction, and the last position of each group of equal ones."""
+def _by_descending(prediction: F64) -> tuple[I64, I64]:
+    """Return rows by descending prediction, and the last position of each group of ties."""
     order = np.argsort(-prediction, kind="stable")
     ranked = prediction[order]
     return order, np.concatenate([np.flatnonzero(np.diff(ranked)), [ranked.shape[0] - 1]])
 
 
 def _mean_of_queries(values: F64, queries: Queries, weight: F64, counted: Any) -> float:
-    """Mean over queries, each weighing as much as its first row."""
+    """Return the mean over counted queries, each weighted like its first row."""
     of_query = weight[queries.rows[queries.begin[:-1]]][counted]
     return float(np.average(values, weights=of_query)) if of_query.sum() > 0.0 else float("nan")

@@ -160,7 +160,7 @@ def test_predict_needs_the_selected_columns_only_in_any_order(
     assert 0 < len(names) < frame.shape[1]
     np.testing.assert_array_equal(model.predict_proba(frame[names[::-1]]), expected)
     np.testing.assert_array_equal(model.predict_proba(frame.assign(more=1)[["more", *names]]), expected)
-    with pytest.raises(ValueError, match=rf"no columns '{names[0]}'; needed are '{names[0]}'"):
+    with pytest.raises(ValueError, match=rf"no columns '{names[0]}'; it needs '{names[0]}'"):
         model.predict(frame[names[1:]])
     np.testing.assert_array_equal(model.compact().predict_proba(frame[names[::-1]]), expected)
     row = frame.iloc[5].to_dict()

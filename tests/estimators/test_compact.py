@@ -184,3 +184,11 @@ def test_no_rows() -> None:
     X, y = table()
     small = AGBMClassifier(n_estimators=3).fit(X, y > 0).compact()
     assert small.predict_proba(np.empty((0, small.n_features_in_))).shape == (0, 2)
+
+
+def test_a_model_that_selected_nothing_takes_a_dataframe_without_columns() -> None:
+    X, y = table()
+    frame = pd.DataFrame(X).add_prefix("x")
+    model = GTGBMRegressor(penalty=0.99, n_estimators=2).fit(frame, y)
+    assert model.selected_features_.shape == (0,)
+    np.testing.assert_array_equal(model.compact().predict(frame[[]]), model.predict(frame))

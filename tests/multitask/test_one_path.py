@@ -151,4 +151,4 @@ def test_a_fitted_model_keeps_no_training_targets() -> None:
     ranker = GTGBMRanker(**SMALL).fit(X, np.digitize(y, [0.0, 1.0]), qid=np.arange(600) // 6)
     for loss in (ranker._fitted_loss, ranker.compact()._loss):
         assert isinstance(loss, RankingLoss)
-        assert not loss._facts
+        assert not loss._constants

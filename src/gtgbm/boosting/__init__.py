@@ -1,6 +1,6 @@
-"""One fit.
+"""Boosting: one fit of a model.
 
-Settings, assembling the parts, rounds of boosting, row and column sampling, evaluation, callbacks.
+Settings, assembling the parts, boosting rounds, row and column sampling, evaluation, callbacks.
 """
 
 from gtgbm.boosting.assembling import Fit, Fitted, TaskParts, assemble, train

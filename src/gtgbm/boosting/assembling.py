@@ -1,4 +1,4 @@
-"""Puts the parts of a fit together: columns, search, prices, grower, booster."""
+"""Assembles the parts of a fit: columns, search, prices, grower, booster."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from gtgbm.search import (
 )
 
 _THRESHOLD_ROWS = {"exhaustive": 200_000, "group-testing": 10_000}
-"""Rows sampled to place a column's thresholds. Group testing bins columns one by one as they turn up, where
-sorting is a good part of the cost; 10,000 rows are 40 a bin."""
+"""Rows sampled to compute the thresholds of a column. Group testing bins columns one by one, where sorting
+is a large part of the cost; 10,000 rows are 40 per bin."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class TaskParts:
     ----------
     costs : FeatureCosts
     categorical : sequence of CategoryColumn
-        Categorical columns of the task's rows; categories are the same features for all tasks.
+        Categorical columns of the task's rows; a category is the same feature for all tasks.
     columns : callable or None
-        ``columns(sample, threshold_rows)`` returns the task's columns where several tasks share a table;
-        None: the table is the task's own.
+        ``columns(sample, threshold_rows)`` returns the task's columns of a table that tasks share; None: the
+        task has its own table.
     """
 
     costs: FeatureCosts
@@ -62,7 +62,7 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Fit:
-    """A fit that is ready to begin."""
+    """An assembled fit, ready to run."""
 
     booster: Booster
     search: SearchChoice
@@ -90,14 +90,14 @@ def assemble(
     continued: Model | None = None,
     among: TaskParts | None = None,
 ) -> Fit:
-    """Put the parts of a fit together.
+    """Assemble the parts of a fit.
 
     Parameters
     ----------
     continued : Model or None
-        A model to go on with: its features are owned from the start.
+        A model to continue; its features are owned from the start.
     among : TaskParts or None
-        What a task among several takes from outside; None: a fit for itself.
+        The parts that a task shares with other tasks; None: a fit of a single task.
     """
     table, settings, timings = problem.data.table, problem.settings, context.timings
     rng = np.random.default_rng(problem.seed)
@@ -116,7 +116,7 @@ def assemble(
     limit = settings.prices.limit
     search: Search
     if continued is not None and limit is not None and len(continued.history) >= limit:
-        # Nothing more can be bought: columns are only asked for by name.
+        # No more features can be bought, so the search only provides the columns of owned features.
         search = ExhaustiveSearch(columns, searched[:0], directions, context)
     elif choice == "exhaustive":
         search = ExhaustiveSearch(columns, searched, directions, context)
@@ -181,14 +181,14 @@ def _group_search(
 ) -> GroupSearch:
     settings, n_test = problem.settings.search, _n_test_rows(problem)
     test_rows = sample_rows(columns.n_rows, n_test, rng)
-    faithful = settings.test_rows is None
+    is_paper = settings.test_rows is None
     with context.timings.stage("dealing"):
         tests = GroupTests(columns, searched, test_rows, settings.group_tests, context.pool, rng)
-        trends = None if faithful else _trend_tests(columns, searched, n_test, directions, context, rng)
+        trends = None if is_paper else _trend_tests(columns, searched, n_test, directions, context, rng)
     screening = Screening(
-        by_tests=not faithful,
-        # In small tables every node is small; a quarter of the rows is then all one can ask for.
-        min_test_rows=1 if faithful else min(settings.min_test_rows, max(1, n_test // 4)),
+        by_tests=not is_paper,
+        # In a small table every node is small, so do not require more than a quarter of the test rows.
+        min_test_rows=1 if is_paper else min(settings.min_test_rows, max(1, n_test // 4)),
         chance_gain=settings.chance_gain,
     )
     return GroupSearch(columns, tests, trends, screening, directions, context)
@@ -205,7 +205,7 @@ def _trend_tests(
     n_tested = n_trend_rows(searched.shape[0], columns.n_rows, n_test)
     if n_tested == 0 or searched.shape[0] == 0:
         return None
-    # Candidates are screened on the rows that place thresholds: others give two opinions instead of one.
+    # Candidates are screened on the rows of `columns.sample`; tests on other rows are independent of that.
     is_other = np.ones(columns.n_rows, dtype=np.bool_)
     is_other[columns.sample] = False
     others = np.flatnonzero(is_other)

@@ -1,4 +1,4 @@
-"""The rounds of boosting: a tree per score, a step in each leaf, residuals anew."""
+"""Boosting rounds: grow a tree per score, compute its leaf values, update the residuals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gtgbm.losses import Derivatives, QuantileLeaf
 
 @dataclass(frozen=True)
 class _Round:
-    """What the trees of one round share."""
+    """Data that the trees of one round share."""
 
     derivatives: Derivatives
     weights: RowWeights
@@ -34,11 +34,16 @@ class Booster:
     Parameters
     ----------
     model : Model
-        To be continued, in place; without trees for a new one.
+        The model that trees are added to, in place; it may have trees already.
+
+    Attributes
+    ----------
+    is_done : bool
+        Whether training has ended.
     """
 
     def __init__(self, problem: Problem, context: FitContext, grower: TreeGrower, model: Model) -> None:
-        # Not the table: of a table that tasks share, each has a copy of its rows only until it has begun.
+        # The table is not kept: where tasks share a table, it is a copy of a task's rows, which is now freed.
         self._context = context
         self._grower = grower
         self._model = model
@@ -69,7 +74,7 @@ class Booster:
         return model
 
     def add_round(self) -> None:
-        """Grow one tree for each score; `is_done` if there is no more to do."""
+        """Grow one tree for each score, and set `is_done` if it was the last round."""
         model, timings, rounds = self._model, self._context.timings, self._rounds
         t, n_scores = model.n_rounds, self._scores.shape[0]
         weights = self._sampling.weights_of(t, self._targets.weights)
@@ -80,28 +85,28 @@ class Booster:
             self._derivatives = self._loss.derivatives(self._scores, self._targets, self._context)
         loss = self._derivatives.mean_loss
         model.training_losses.append(loss)
-        model.history += _bought(t, grown, loss)
+        model.history += _history_entries(t, grown, loss)
         if not np.isfinite(loss):
             raise ValueError(
                 f"training diverged: the loss is {loss} after {t + 1} rounds; "
-                f"learning_rate={rounds.learning_rate} is too large, give 1 or less"
+                f"learning_rate={rounds.learning_rate} is too large; use 1 or less"
             )
         with timings.stage("validation"):
             if self._evaluations.values:
                 self._evaluations.add_round(model.forest(-n_scores))
         nothing_left = not any(tree.value.any() for tree in model.trees[-n_scores:])
-        waited = rounds.patience is not None and self._evaluations.rounds_since_best() >= rounds.patience
-        # A sample may have had nothing to offer where the next one has.
+        has_stalled = rounds.patience is not None and self._evaluations.rounds_since_best() >= rounds.patience
+        # With row or column sampling, the next sample may allow splits where this one did not.
         nothing_left = nothing_left and not self._sampling.draws
-        self.is_done = waited or nothing_left or model.n_rounds >= rounds.n_rounds
+        self.is_done = has_stalled or nothing_left or model.n_rounds >= rounds.n_rounds
 
     def finish(self) -> Model:
-        """Return the model, cut to its best round where early stopping is asked for."""
+        """Return the model, truncated to its best round if early stopping is on."""
         self._model.best_round = self._evaluations.best_round()
         if self._rounds.patience is not None and self._model.best_round is None:
             warnings.warn(
-                f"{self._evaluations.deciding_name} was NaN after every round, so early stopping had nothing "
-                "to go by: all rounds are kept",
+                f"{self._evaluations.deciding_name} was NaN after every round, so early stopping could not "
+                "compare rounds: all rounds are kept",
                 UserWarning,
                 stacklevel=2,
             )
@@ -119,8 +124,8 @@ class Booster:
         grown = self._grower.grow(fitted, k, weights, round_.allowed)
         with context.timings.stage("leaves"):
             rule = self._loss.leaf
-            missing = self._targets.y - scores if isinstance(rule, QuantileLeaf) else residuals
-            steps = leaf_steps(grown, rule, missing, curvatures, round_.weights, context)
+            errors = self._targets.y - scores if isinstance(rule, QuantileLeaf) else residuals
+            steps = leaf_steps(grown, rule, errors, curvatures, round_.weights, context)
             value = np.zeros(grown.tree.n_nodes)
             value[grown.leaves] = self._rounds.learning_rate * steps
             if self._directions.any():
@@ -132,22 +137,22 @@ class Booster:
         return grown
 
     def progress(self) -> Progress:
-        """Say how far training is."""
+        """Return the current progress of training."""
         model, evaluations = self._model, self._evaluations
         n_rounds = model.n_rounds
-        seen = evaluations.after(n_rounds)
-        last = next(reversed(seen.values()), None)
+        values = evaluations.after(n_rounds)
+        last = next(reversed(values.values()), None)
         return Progress(
             n_rounds,
             self._rounds.n_rounds,
             model.training_losses[n_rounds - 1] if n_rounds else float("nan"),
             len(model.history),
             None if last is None else last[evaluations.deciding_name],
-            seen,
+            values,
         )
 
 
-def _bought(t: int, grown: Sequence[GrownTree], loss: float) -> list[HistoryEntry]:
+def _history_entries(t: int, grown: Sequence[GrownTree], loss: float) -> list[HistoryEntry]:
     return [
         HistoryEntry(t, bought.column, bought.gain, bought.price, loss, bought.category)
         for tree in grown

@@ -1,4 +1,4 @@
-"""What training tells its callers while it runs."""
+"""Callbacks, and the progress of training that they receive."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from typing import Any, NamedTuple
 
 
 class Progress(NamedTuple):
-    """What a callback sees.
+    """State of training that a callback receives.
 
     Attributes
     ----------
     round : int
-        Rounds done, out of `n_rounds`.
+        Number of rounds done.
+    n_rounds : int
+        Number of rounds to do at most.
     training_loss : float
         Mean loss after this round; NaN before the first.
     n_features : int
-        Features owned.
+        Number of features selected so far.
     validation_loss : float or None
-        What decides early stopping: the last metric, or else the loss, of the last validation set.
+        The value that early stopping uses: the last metric, or else the loss, of the last validation set.
     evaluations : mapping
         Loss and metrics of each validation set after this round, by the names in ``evals_result_``.
     """
@@ -32,19 +34,19 @@ class Progress(NamedTuple):
 
 
 class Callback:
-    """Follows a fit: override what is of interest.
+    """Base class of callbacks: override the methods of interest.
 
-    A plain function of a `Progress` does as well; it is called after each round.
+    A plain function of a `Progress` works too; it is called after each round.
     """
 
     def start(self, progress: Progress) -> None:
-        """Call before the first round."""
+        """Run before the first round."""
 
     def after_round(self, progress: Progress) -> bool | None:
-        """Call after each round; returning True ends training."""
+        """Run after each round; return True to stop training."""
 
     def end(self, progress: Progress) -> None:
-        """Call after the last round, however it came to be the last, unless there was an error."""
+        """Run after the last round, whatever ended training, except an error."""
 
 
 AnyCallback = Callback | Callable[[Progress], object]
@@ -57,13 +59,13 @@ class Callbacks:
         self._callbacks = callbacks
 
     def start(self, progress: Progress) -> None:
-        """Tell all of the start."""
+        """Run the `start` of all callbacks."""
         for callback in self._callbacks:
             if isinstance(callback, Callback):
                 callback.start(progress)
 
     def after_round(self, progress: Progress) -> bool:
-        """Tell all of a round; whether any of them wants to stop."""
+        """Run all callbacks after a round, and return whether any of them stops training."""
         answers: list[Any] = [
             callback.after_round(progress) if isinstance(callback, Callback) else callback(progress)
             for callback in self._callbacks
@@ -71,7 +73,7 @@ class Callbacks:
         return any(answers)
 
     def end(self, progress: Progress) -> None:
-        """Tell all of the end."""
+        """Run the `end` of all callbacks."""
         for callback in self._callbacks:
             if isinstance(callback, Callback):
                 callback.end(progress)

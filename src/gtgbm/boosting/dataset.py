@@ -1,4 +1,4 @@
-"""A table with its targets: what is trained on, and what is validated with."""
+"""A table with its targets, for training or validation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gtgbm.losses import Targets
 
 @dataclass(frozen=True)
 class Dataset:
-    """Rows of a table, with what is to be predicted for them.
+    """Rows of a table with their targets.
 
     Attributes
     ----------

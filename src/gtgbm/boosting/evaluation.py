@@ -1,4 +1,4 @@
-"""Follows losses and metrics on validation data, and knows when training has got no better for long."""
+"""Evaluates losses and metrics on validation sets after each round, for early stopping."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gtgbm.tree import Forest
 
 
 class Evaluations:
-    """Values after each round.
+    """Losses and metrics of each validation set after each round.
 
     Attributes
     ----------
     values : list of dict of list of float
-        Of each validation set, by name of the loss or metric.
+        For each validation set, the values after each round by name of the loss or metric.
     """
 
     def __init__(self, loss: Loss, evaluated: Evaluated, context: FitContext) -> None:
@@ -30,22 +30,22 @@ class Evaluations:
         self.values: list[dict[str, list[float]]] = []
 
     def start(self, model: Forest, n_rounds: int, earlier: Sequence[dict[str, list[float]]]) -> None:
-        """Begin with the scores of some rounds' trees; `earlier` holds what was seen while they grew."""
+        """Start from the scores of a model with `n_rounds` rounds; `earlier` holds the values of these."""
         pool = self._context.pool
         self._scores = [model.scores(validation.table, pool) for validation in self._validations]
-        # A metric of the loss's name takes its place.
+        # A metric with the name of the loss replaces it.
         names = dict.fromkeys([self._loss_name, *(metric.name for metric in self._metrics)])
         self.values = [{name: [] for name in names} for _ in self._validations]
-        for seen, known in zip(self.values, earlier, strict=False):
-            for name, values in seen.items():
-                values += known.get(name, [])
-        for seen in self.values:
-            for values in seen.values():
-                # What was not followed from the first round on is not known for those before.
+        for of_set, earlier_of_set in zip(self.values, earlier, strict=False):
+            for name, values in of_set.items():
+                values += earlier_of_set.get(name, [])
+        for of_set in self.values:
+            for values in of_set.values():
+                # Values of rounds before the metric was first evaluated are not known.
                 values[:0] = [math.nan] * (n_rounds - len(values))
 
     def add_round(self, trees: Forest) -> None:
-        """Evaluate after the trees of one more round."""
+        """Add the trees of one round, and evaluate losses and metrics."""
         for validation, scores, values in zip(self._validations, self._scores, self.values, strict=True):
             trees.add_to(scores, validation.table, self._context.pool)
             targets = validation.targets
@@ -61,14 +61,14 @@ class Evaluations:
 
     @property
     def deciding(self) -> F64 | None:
-        """What decides early stopping, smaller being better: the last metric of the last set, if any."""
+        """Values that early stopping minimises: the last metric or the loss of the last validation set."""
         if not self.values:
             return None
         values = np.array(self.values[-1][self.deciding_name])
         return -values if self._metrics and self._metrics[-1].greater_is_better else values
 
     def after(self, n_rounds: int) -> dict[str, dict[str, float]]:
-        """Values after some rounds, by set and name."""
+        """Return the values after `n_rounds` rounds, by validation set and name."""
         return {
             f"validation_{k}": {name: values[n_rounds - 1] for name, values in of_set.items()}
             for k, of_set in enumerate(self.values)
@@ -77,17 +77,17 @@ class Evaluations:
 
     @property
     def deciding_name(self) -> str:
-        """What decides early stopping."""
+        """Name of the metric or loss that early stopping uses."""
         return self._metrics[-1].name if self._metrics else self._loss_name
 
     def best_round(self) -> int | None:
-        """Return the rounds of the best model; None where nothing is followed."""
+        """Return the number of rounds of the best model; None without validation results."""
         deciding = self.deciding
         if deciding is None or np.isnan(deciding).all():
             return None
         return int(np.argmin(np.where(np.isnan(deciding), np.inf, deciding))) + 1
 
     def rounds_since_best(self) -> int:
-        """Return how many rounds the best one is ago."""
+        """Return the number of rounds since the best one."""
         best, deciding = self.best_round(), self.deciding
         return 0 if best is None or deciding is None else int(deciding.shape[0]) - best

@@ -1,4 +1,4 @@
-"""A boosted model: its trees, and how they came to be."""
+"""A boosted model: its trees and its training history."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from gtgbm.tree import Forest, Tree
 
 
 class HistoryEntry(NamedTuple):
-    """One feature bought.
+    """A selected feature.
 
     Attributes
     ----------
     tree : int
-        Round of boosting.
+        Boosting round in which it was selected.
     feature : int
         Column of the table.
     gain, price : float
-        Fractions of the root's squared error in that tree.
+        Gain of its first split and price paid, as fractions of the root's squared error in that tree.
     training_loss : float
         Mean training loss after that round.
     category : float, str or None
-        The category bought (NaN: missing values; text, if it came from a dataframe); None for a column.
+        The category selected (NaN: missing values; text if from a dataframe); None for a whole column.
     """
 
     tree: int
@@ -36,7 +36,25 @@ class HistoryEntry(NamedTuple):
 
 @dataclass
 class Model:
-    """Trees and how they came to be; grows by one round at a time."""
+    """Trees and training history of a model; grows by one round at a time.
+
+    Attributes
+    ----------
+    start : ndarray of float64, shape (k,)
+        Initial scores.
+    trees : list of Tree
+        k trees per round.
+    outputs : list of int
+        Index of the score that each tree adds to.
+    history : list of HistoryEntry
+        Selected features in the order of selection.
+    training_losses : list of float
+        Mean training loss after each round.
+    evaluations : list of dict of list of float
+        For each validation set, the values after each round by name of the loss or metric.
+    best_round : int or None
+        Number of rounds of the best model on the validation data.
+    """
 
     start: F64
     trees: list[Tree] = field(default_factory=list)
@@ -48,11 +66,11 @@ class Model:
 
     @property
     def n_rounds(self) -> int:
-        """Rounds of boosting done."""
+        """Number of boosting rounds."""
         return len(self.trees) // int(self.start.shape[0])
 
     def forest(self, first: int = 0) -> Forest:
-        """Trees from one on, ready to predict."""
+        """Return the trees from index `first` on, ready to predict."""
         return Forest.of(self.trees[first:], self.outputs[first:], self.start)
 
     def keep_rounds(self, n_rounds: int) -> None:
@@ -62,7 +80,7 @@ class Model:
         self.history = [entry for entry in self.history if entry.tree < n_rounds]
 
     def copy(self) -> Model:
-        """Return a model to go on with that leaves this one as it is; dropped rounds are forgotten."""
+        """Return a copy to continue, without the losses of dropped rounds; this model stays unchanged."""
         kept = self.n_rounds
         return Model(
             self.start,
@@ -70,5 +88,5 @@ class Model:
             list(self.outputs),
             list(self.history),
             self.training_losses[:kept],
-            [{name: values[:kept] for name, values in one.items()} for one in self.evaluations],
+            [{name: values[:kept] for name, values in of_set.items()} for of_set in self.evaluations],
         )

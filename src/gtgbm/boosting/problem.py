@@ -1,4 +1,4 @@
-"""What is to be fitted."""
+"""The problem that a fit solves: data, loss and settings."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from gtgbm.metrics import Metric
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What is followed while training: the loss, by this name, and metrics, on these rows."""
+    """Validation sets, and the metrics evaluated on them; `loss_name` is the name of the loss there."""
 
     loss_name: str
     metrics: Sequence[Metric]
     validations: Sequence[Dataset]
 
 
-_NOTHING = Evaluated("loss", (), ())
+_NO_VALIDATION = Evaluated("loss", (), ())
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A table with targets, the loss to minimise, and how.
+    """Training data, the loss to minimise, and settings.
 
     Attributes
     ----------
@@ -33,17 +33,17 @@ class Problem:
     loss : Loss
     settings : Settings
     seed : int
-        Seed of everything random.
+        Seed of all random draws.
     evaluated : Evaluated
-        What is followed while training.
+        Validation sets and metrics.
     """
 
     data: Dataset
     loss: Loss
     settings: Settings
     seed: int
-    evaluated: Evaluated = _NOTHING
+    evaluated: Evaluated = _NO_VALIDATION
 
     def with_settings(self, settings: Settings) -> Problem:
-        """Return the same with other settings."""
+        """Return the same problem with other settings."""
         return replace(self, settings=settings)

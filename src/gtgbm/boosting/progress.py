@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class ProgressBar:
-    """Shows trees done, features owned, the held-out metric or else the loss, and time left; or nothing."""
+    """Shows rounds done, number of selected features, held-out metric or else loss, and time left.
+
+    Prints nothing unless `show`.
+    """
 
     def __init__(self, show: bool, n_rounds: int) -> None:
         self._console = Console(stderr=True, quiet=not show)
@@ -44,7 +47,7 @@ class ProgressBar:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave the terminal in order, whatever happened."""
+        """Stop the bar and restore the terminal, also after an error."""
         self._bar.stop()
 
     def update(self, progress: Progress) -> None:
@@ -72,7 +75,7 @@ class ProgressBar:
         return text if self._best is None else f"{text}  best round {self._best[1]}"
 
     def summary(self, n_selected: int, n_features: int, search: SearchChoice, seconds: float) -> None:
-        """Print what came out of the fit."""
+        """Print a summary of the fit."""
         self._console.print(
             f"{n_selected} of {n_features} columns in {seconds:.2f} s; search: {search}",
             highlight=False,

@@ -1,4 +1,4 @@
-"""Rows and columns drawn anew for each round."""
+"""Row and column sampling, drawn for each round."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gtgbm.exact import Bool, RowWeights
 class Sampling:
     """Shares of rows and columns that a round uses.
 
-    What is drawn depends on the seed and the number of the round alone.
+    A draw depends only on the seed and the number of the round.
     """
 
     rows: float
@@ -22,17 +22,17 @@ class Sampling:
 
     @property
     def draws(self) -> bool:
-        """Whether anything is left out."""
+        """Whether any rows or columns are left out."""
         return self.rows < 1.0 or self.columns < 1.0
 
     def weights_of(self, number: int, weights: RowWeights) -> RowWeights:
-        """Weights of a round: rows that are not drawn weigh nothing."""
+        """Return the weights of a round: rows that are not drawn have weight 0."""
         if self.rows >= 1.0:
             return weights
         return weights.only(_drawn(weights.n_rows, self.rows, [self.seed, 0, number]))
 
     def columns_of(self, number: int, n_columns: int) -> Bool | None:
-        """Columns that a round may use; None: all."""
+        """Return a mask of the columns that a round may use; None: all."""
         return None if self.columns >= 1.0 else _drawn(n_columns, self.columns, [self.seed, 1, number])
 
 

@@ -1,4 +1,4 @@
-"""Everything a fit depends on besides its data; the estimators validate it."""
+"""Settings of a fit; the estimators validate them."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Criterion = Literal["residuals", "newton"]
 
 @dataclass(frozen=True)
 class PriceSettings:
-    """What features cost.
+    """Prices of features.
 
     Attributes
     ----------
     penalty : float
-        μ: what the first use of a feature costs.
+        μ: price of the first use of a feature.
     scale : {"root", "absolute"}
         Unit of the penalty; see `FeatureCosts`.
     limit : int or None
         Most features that may be selected.
     shortlist : float
-        Features bought before the best `limit` are kept, as a multiple of that number.
+        Number of features to select before the best `limit` of them are kept, as a multiple of `limit`.
     """
 
     penalty: float
@@ -42,7 +42,7 @@ class PriceSettings:
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """The shape of trees; see `TreeLimits`, whose numbers of rows follow from the weights of a round."""
+    """Settings of trees; see `TreeLimits`, whose numbers of rows depend on the weights of a round."""
 
     min_node_fraction: float
     min_samples_leaf: int | None
@@ -51,8 +51,8 @@ class TreeSettings:
     longest_backoff: int
 
     def limits(self, weights: RowWeights) -> TreeLimits:
-        """Limits of a tree over rows of some weights."""
-        # 0.28 * 100 is a little more than 28 in floats, and should not be.
+        """Return the limits of a tree for these sample weights."""
+        # With a tolerance: in floats, 0.28 * 100 is slightly more than 28.
         min_node_rows = self.min_node_fraction * weights.total_cells - 1e-9
         if self.min_samples_leaf is None:
             min_leaf = max(1, math.ceil(min_node_rows / 4))
@@ -63,14 +63,14 @@ class TreeSettings:
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """How new features are searched for.
+    """Settings of the search for new features.
 
     Attributes
     ----------
     name : {"auto", "group-testing", "exhaustive"}
     group_tests : GroupTestSettings
     test_rows : int or None
-        Rows a group test looks at; None: all rows, the paper's algorithm.
+        Number of rows that group tests use; None: all rows, as in the paper.
     min_test_rows, chance_gain
         See `Screening`.
     """
@@ -89,13 +89,13 @@ class ColumnSettings:
     Attributes
     ----------
     max_bins : int
-        Bins of a column of numbers.
+        Most bins of a numeric column.
     categorical : sequence of int
-        Columns that hold categories.
+        Categorical columns.
     whole_categories : bool
         Whether a categorical column is one feature, instead of one for each category.
     monotone : sequence of int
-        1, -1 or 0 for each column; empty: all 0.
+        Monotone constraint of each column, 1, -1 or 0; empty: all 0.
     """
 
     max_bins: int
@@ -104,7 +104,7 @@ class ColumnSettings:
     monotone: Sequence[int]
 
     def directions(self, n_columns: int) -> U8:
-        """RISING or FALLING where a column has a monotone constraint, else 0, shape (n_columns,)."""
+        """Return RISING or FALLING where a column has a monotone constraint, else 0, shape (n_columns,)."""
         directions = np.zeros(n_columns, dtype=np.uint8)
         if len(self.monotone):
             directions[np.array(self.monotone) > 0] = RISING
@@ -119,12 +119,12 @@ class RoundSettings:
     Attributes
     ----------
     n_rounds : int
-        Rounds of the finished model, those it has already included.
+        Number of rounds of the finished model, including those of a model that is continued.
     patience : int or None
-        Rounds without a better validation result after which to stop.
+        Early stopping: stop after this many rounds without a better validation result.
     criterion : {"residuals", "newton"}
-        What a tree's splits fit by least squares: the residuals, or Newton's steps of single rows, residual
-        over curvature, each row weighing as much as its curvature.
+        Target that splits fit by least squares: the residuals, or the Newton steps of single rows (residual
+        divided by curvature), weighted by curvature.
     subsample, colsample : float
         Shares of the rows and columns that a round uses.
     """
@@ -144,7 +144,7 @@ class Settings:
     Attributes
     ----------
     zero_start : bool
-        Whether scores start from 0 instead of the loss's best constant.
+        Whether scores start at 0 instead of the best constant of the loss.
     """
 
     rounds: RoundSettings
@@ -155,9 +155,9 @@ class Settings:
     zero_start: bool
 
     def with_prices(self, prices: PriceSettings) -> Settings:
-        """Return the same with other prices."""
+        """Return the same settings with other prices."""
         return replace(self, prices=prices)
 
     def with_limit(self, limit: int | None) -> Settings:
-        """Return the same with another limit on the number of features."""
+        """Return the same settings with another limit on the number of features."""
         return self.with_prices(replace(self.prices, limit=limit))

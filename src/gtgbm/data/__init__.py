@@ -1,6 +1,6 @@
-"""Tables in, binned columns out.
+"""Turns the tables of users into binned columns.
 
-Input and dataframes, dense, sparse and categorical columns, tiles of codes, samples of rows.
+Input checks and dataframes; dense, sparse and categorical columns; tiles of codes; samples of rows.
 """
 
 from gtgbm.data.categories import CategoryColumn, encode_categories, encode_categories_of_tasks

@@ -1,4 +1,4 @@
-"""Categorical columns: one column of codes, whose categories are features of their own."""
+"""Categorical columns: a column of codes, in which each category is a feature of its own."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from gtgbm.data.input import AnyTable, issparse
 from gtgbm.exact import CELLS, F64, I64, U8, Bool
 
 _CODES = CELLS - 1
-"""Codes of one column: the last cell of a histogram is for missing numbers."""
+"""Number of codes of one column: the last cell of a histogram is reserved for missing values."""
 _MAX_CATEGORIES = 16 * (_CODES - 1)
-"""Categories of one column that can be features, the most frequent ones: 254 take a byte per row."""
+"""Most categories of one column that can be features; the most frequent are kept. Each 254 of them take one
+byte per row."""
 _WHOLE_CATEGORIES = _CODES - 1
-"""Categories of a column that is one feature: it has one column of codes."""
+"""Most categories of a column that is one feature, since it has only one column of codes."""
 _MAX_COUNTED = 1 << 16
-"""Whole numbers below this are counted, others sorted."""
+"""Columns of integers with a smaller range than this are counted instead of sorted, which is faster."""
 
 
 @dataclass(frozen=True)
@@ -29,14 +30,15 @@ class CategoryColumn:
     column : int
         Column of the table.
     first_feature : int
-        The category of code c is feature ``first_feature + c``; all are, if the column is one feature.
+        The category of code c is feature ``first_feature + c``. If the column is one feature, all its
+        categories are ``first_feature``.
     values : ndarray of float64, shape (codes,)
-        Category of each code; NaN for missing values, which are a category like any other.
+        Category of each code. NaN stands for missing values, which are a category like any other.
     codes : ndarray of uint8, shape (n,)
     is_usable : ndarray of bool, shape (codes,)
         False for categories with too few rows to be a side of any split, and for code 0.
     is_whole : bool
-        Whether the column is one feature, bought with all its categories.
+        Whether the column is one feature, selected with all its categories.
     """
 
     column: int
@@ -47,12 +49,12 @@ class CategoryColumn:
     is_whole: bool = False
 
     def of_column(self, column: int) -> CategoryColumn:
-        """Say which column of the table it is."""
+        """Return the same codes as those of another column of the table."""
         return replace(self, column=column, first_feature=column if self.is_whole else self.first_feature)
 
     @property
     def end_feature(self) -> int:
-        """One more than its last feature."""
+        """One more than the number of its last feature."""
         return self.first_feature + (1 if self.is_whole else int(self.values.shape[0]))
 
 
@@ -66,8 +68,9 @@ def encode_categories(
 ) -> list[CategoryColumn]:
     """Encode the categorical columns of a table; see `encode_categories_of_tasks`."""
     rows = slice(0, table.shape[0])
-    given = table, columns, weights, [rows], [fewest_rows], first_feature, as_whole
-    return encode_categories_of_tasks(*given)[0]
+    return encode_categories_of_tasks(
+        table, columns, weights, [rows], [fewest_rows], first_feature, as_whole
+    )[0]
 
 
 def encode_categories_of_tasks(
@@ -79,36 +82,39 @@ def encode_categories_of_tasks(
     first_feature: int,
     as_whole: bool = False,
 ) -> list[list[CategoryColumn]]:
-    """Encode the categorical columns of the rows of several tasks: a category is the same feature for all.
+    """Encode the categorical columns of several tasks; a category is the same feature for all tasks.
 
     Parameters
     ----------
+    table : ndarray or scipy.sparse.csc_matrix, shape (n, d)
     columns : sequence of int
+        The categorical columns.
     weights : ndarray of int64, shape (n,), or empty where all rows weigh 1
     tasks : sequence of slice
         The rows of each task.
     fewest_rows : sequence of int
-        Categories that have fewer rows in each task could not be a side of any split and are not features.
+        Fewest rows of a leaf in each task. A category with fewer rows in every task cannot be a side of any
+        split, so it is not a feature.
     first_feature : int
-        Where their features are numbered from.
+        Number of the first feature.
     as_whole : bool
-        Whether a column is one feature, of its own number, instead of one for each category.
+        Whether a column is one feature, with the number of the column, instead of one per category.
 
     Returns
     -------
     list of list of CategoryColumn
-        Those of each task.
+        The encoded columns of each task.
     """
     most = _WHOLE_CATEGORIES if as_whole else _MAX_CATEGORIES
-    found: list[list[CategoryColumn]] = [[] for _ in tasks]
+    encoded: list[list[CategoryColumn]] = [[] for _ in tasks]
     for column in columns:
         values = table[:, [column]].toarray()[:, 0] if issparse(table) else table[:, column]
         categories, which, counts = _distinct(np.asarray(values, dtype=np.float64))
         if weights.shape[0] or len(tasks) > 1:
-            weigh = weights if weights.shape[0] else np.ones(which.shape[0])
-            # Sums of whole numbers, exact as floats.
+            row_weights = weights if weights.shape[0] else np.ones(which.shape[0])
+            # Sums of integers are exact in floats.
             n = categories.shape[0]
-            by_task = np.stack([np.bincount(which[at], weigh[at], n).astype(np.int64) for at in tasks])
+            by_task = np.stack([np.bincount(which[at], row_weights[at], n).astype(np.int64) for at in tasks])
         else:
             by_task = counts[None]
         is_usable, counts = by_task >= np.array(fewest_rows)[:, None], by_task.sum(axis=0)
@@ -123,16 +129,18 @@ def encode_categories_of_tasks(
             codes, feature = code_of[which], int(column) if as_whole else first_feature
             for k, at in enumerate(tasks):
                 usable = np.concatenate([[False], is_usable[k, chunk]])
-                found[k].append(CategoryColumn(int(column), feature, values, codes[at], usable, as_whole))
+                encoded[k].append(CategoryColumn(int(column), feature, values, codes[at], usable, as_whole))
             first_feature += 0 if as_whole else int(values.shape[0])
-    return found
+    return encoded
 
 
 def _distinct(values: F64) -> tuple[F64, I64, I64]:
-    """Distinct values ascending, NaN last; the number of each value's; and how often they occur."""
+    """Return distinct values, ascending with NaN last, the index of each row's value, and their counts."""
     low = values.min()
-    whole = np.isfinite(low) and values.max() - low < _MAX_COUNTED and bool((values == np.rint(values)).all())
-    if not whole:
+    is_countable = (
+        np.isfinite(low) and values.max() - low < _MAX_COUNTED and bool((values == np.rint(values)).all())
+    )
+    if not is_countable:
         distinct, which, counts = np.unique(values, return_inverse=True, return_counts=True)
         return distinct, which.astype(np.int64), counts.astype(np.int64)
     shifted = (values - low).astype(np.int64)

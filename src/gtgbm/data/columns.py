@@ -1,4 +1,4 @@
-"""What the engine asks of a table: codes of its columns, when something asks for them."""
+"""Numeric columns of a table, binned on demand: the interface that training needs, and dense tables."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _ENCODE_BATCH = 512
 
 
 class BinnedColumn(NamedTuple):
-    """A column of numbers as codes.
+    """A binned numeric column.
 
     Attributes
     ----------
     codes : ndarray of uint8, shape (n,)
     n_bins : int
     thresholds : ndarray of float64
-        Bin b holds values up to ``thresholds[b]``.
+        Upper edges: bin b holds values up to ``thresholds[b]``.
     """
 
     codes: U8
@@ -30,12 +30,13 @@ class BinnedColumn(NamedTuple):
 
 
 class Columns(Protocol):
-    """Columns of numbers.
+    """Numeric columns of a table.
 
     Attributes
     ----------
+    n_rows, n_columns : int
     sample : ndarray of int64
-        Rows that place thresholds, ascending.
+        Rows that thresholds are computed from, ascending.
     """
 
     n_rows: int
@@ -43,7 +44,7 @@ class Columns(Protocol):
     sample: I64
 
     def thresholds(self, column: int) -> F64:
-        """Thresholds of a column that was encoded before; bin b holds values up to ``thresholds[b]``."""
+        """Return the thresholds of a column that was encoded before; bin b holds values up to the b-th."""
         ...
 
     def encode(self, columns: I64, out: U8) -> I32:
@@ -63,11 +64,20 @@ class Columns(Protocol):
         ...
 
     def rank_codes(self, columns: I64, rows: I64, levels: int, out: U8) -> None:
-        """Write rough codes of some rows, shape (c, rows): 0 for missing, about equally many of others."""
+        """Write coarse codes of some rows, by rank within each column.
+
+        Parameters
+        ----------
+        columns : ndarray of int64, shape (c,)
+        rows : ndarray of int64, shape (r,)
+        levels : int
+            Number of codes. Code 0 is for missing values; the other codes have about equally many rows each.
+        out : ndarray of uint8, shape (c, r)
+        """
         ...
 
     def minmax_values(self, rows: I64, out: U16) -> None:
-        """Write the values of some rows of all columns, scaled by each column's range, shape (d, rows)."""
+        """Write the values of some rows of all columns, min-max scaled per column, into `out` (d, rows)."""
         ...
 
 
@@ -77,30 +87,31 @@ class Thresholds:
     Attributes
     ----------
     max_bins : int
-        Bins of a column, one more than its thresholds at most.
+        Most bins of a column: one more than it can have thresholds.
     """
 
     def __init__(self, n_columns: int, max_bins: int) -> None:
         self.max_bins = max_bins
-        # All thresholds one after the other, batch by batch; -2: not placed yet, -1: a column without values.
+        # Thresholds are stored by batch: the batch, start and count of each column say where its own are.
+        # A count of -2 means not computed yet, -1 a column without a single value.
         self._batches: list[F64] = []
         self._batch: I32 = np.zeros(n_columns, dtype=np.int32)
         self._start: I64 = np.zeros(n_columns, dtype=np.int64)
         self._count: I32 = np.full(n_columns, -2, dtype=np.int32)
 
     def of(self, column: int) -> F64:
-        """Thresholds of a column."""
+        """Return the thresholds of a column."""
         start, count = int(self._start[column]), max(int(self._count[column]), 0)
         edges: F64 = self._batches[self._batch[column]][start : start + count]
         return edges
 
     def missing_of(self, columns: I64) -> I64:
-        """Those of some columns that have none yet."""
+        """Return those of some columns whose thresholds are not computed yet."""
         missing: I64 = columns[self._count[columns] == -2]
         return missing
 
     def keep(self, columns: I64, thresholds: F64, n_thresholds: I32) -> None:
-        """Keep what a kernel found; -1 thresholds for a column without a single value."""
+        """Store thresholds that a kernel computed; a count of -1 marks a column without a single value."""
         is_used = np.arange(thresholds.shape[1]) < n_thresholds[:, None]
         counts = np.maximum(n_thresholds, 0)
         self._batch[columns] = len(self._batches)
@@ -109,7 +120,7 @@ class Thresholds:
         self._batches.append(thresholds[is_used])
 
     def packed(self, columns: I64) -> tuple[F64, I32]:
-        """Thresholds of some columns as kernels take them."""
+        """Return thresholds (c, max_bins - 1) and their numbers (c,) for a kernel."""
         thresholds = np.zeros((columns.shape[0], self.max_bins - 1))
         for k, column in enumerate(columns.tolist()):
             edges = self.of(column)
@@ -119,7 +130,7 @@ class Thresholds:
 
 
 class DenseColumns:
-    """A table of numbers whose columns are turned into codes on demand.
+    """A dense table of numbers, binned on demand.
 
     Parameters
     ----------
@@ -128,7 +139,7 @@ class DenseColumns:
     max_bins : int
         At most 255.
     sample : ndarray of int64
-        Rows that place thresholds, ascending.
+        Rows that thresholds are computed from, ascending.
     """
 
     def __init__(self, table: Table, pool: _core.Pool, max_bins: int, sample: I64) -> None:
@@ -139,7 +150,7 @@ class DenseColumns:
         self._thresholds = Thresholds(self.n_columns, max_bins)
 
     def thresholds(self, column: int) -> F64:
-        """Thresholds of a column that was encoded before."""
+        """Return the thresholds of a column that was encoded before."""
         return self._thresholds.of(column)
 
     def encode(self, columns: I64, out: U8) -> I32:
@@ -156,11 +167,11 @@ class DenseColumns:
         return n_bins
 
     def rank_codes(self, columns: I64, rows: I64, levels: int, out: U8) -> None:
-        """Write rough codes of some rows."""
+        """Write coarse codes of some rows."""
         _core.rank_codes(self._pool, self.table, rows, columns, levels, out)
 
     def minmax_values(self, rows: I64, out: U16) -> None:
-        """Write scaled values of some rows of all columns."""
+        """Write min-max scaled values of some rows of all columns."""
         _core.minmax_values(self._pool, self.table, rows, np.arange(self.n_columns), out)
 
     def _place_thresholds(self, columns: I64) -> None:

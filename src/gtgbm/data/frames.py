@@ -1,16 +1,16 @@
-"""Dataframes (pandas, polars, Arrow) become tables of numbers; what each column holds is remembered.
+"""Converts dataframes (pandas, polars, Arrow) to tables of numbers and stores a schema of their columns.
 
 =====================  =====================================================================
 column                 becomes
 =====================  =====================================================================
-integers, floats       themselves
+integers, floats       unchanged
 decimals               the nearest float
 booleans               0 and 1
 dates, times           seconds since 1970 (UTC where there is a time zone)
 durations, times       seconds
 of day
-text, categories       codes of their categories, sorted by text
-missing values         NaN, of every kind
+text, categories       integer codes of the categories, sorted by text
+missing values         NaN, in columns of every type
 =====================  =====================================================================
 """
 
@@ -39,17 +39,17 @@ from gtgbm.data.frame_values import (
 from gtgbm.exact import F64, Table
 
 _SHOWN = 10
-"""Names listed in an error message."""
+"""Most names listed in an error message."""
 
 
 @dataclass(frozen=True)
 class FrameColumn:
-    """What a column of a dataframe holds.
+    """Name and kind of a dataframe column.
 
     Attributes
     ----------
     categories : tuple of str
-        Categories in the order of their codes, sorted.
+        Categories in the order of their codes, which is sorted order; empty for other kinds.
     """
 
     name: str
@@ -64,7 +64,7 @@ class FrameSchema:
     Attributes
     ----------
     is_named : bool
-        Whether the columns have names; if not, they are called by their places.
+        Whether the columns have names; if not, they are identified by position.
     """
 
     columns: tuple[FrameColumn, ...]
@@ -72,19 +72,19 @@ class FrameSchema:
 
     @property
     def categorical(self) -> list[int]:
-        """Columns that hold codes of categories."""
+        """Positions of the categorical columns."""
         return [k for k, column in enumerate(self.columns) if column.kind == "category"]
 
     @property
     def text_names(self) -> list[str]:
-        """Names of the columns that hold categories."""
+        """Names of the categorical columns."""
         return [self.columns[k].name for k in self.categorical]
 
     def label(self, column: int, code: float) -> Any:
         """Return the category of a code; NaN stands for missing values."""
         if column >= len(self.columns) or self.columns[column].kind != "category" or np.isnan(code):
             return code
-        assert code >= 0, "an unseen category is no category"
+        assert code >= 0, "an unseen category has no label"
         return self.columns[column].categories[int(code)]
 
     def code(self, column: int, label: Any) -> float:
@@ -92,23 +92,23 @@ class FrameSchema:
         return float(self.columns[column].categories.index(label) if isinstance(label, str) else label)
 
     def at(self, columns: Iterable[int]) -> FrameSchema:
-        """Keep some columns only."""
+        """Return the schema of some columns only."""
         return FrameSchema(tuple(self.columns[k] for k in columns), self.is_named)
 
     def by_place(self) -> FrameSchema:
-        """Call columns without names by the places they have now."""
+        """Rename columns without names by their current positions."""
         if self.is_named:
             return self
         columns = (replace(column, name=str(k)) for k, column in enumerate(self.columns))
         return FrameSchema(tuple(columns), False)
 
     def check_width(self, frame: nw.DataFrame[Any], what: str = "X") -> None:
-        """Refuse a dataframe without names that has another number of columns."""
+        """Raise an error if a dataframe without column names has another number of columns."""
         if not self.is_named and len(frame.columns) != len(self.columns):
             raise ValueError(f"{what} has {len(frame.columns)} columns, {len(self.columns)} are expected")
 
     def table(self, frame: nw.DataFrame[Any], what: str = "X") -> Table:
-        """Return the values of these columns, found by name, as numbers.
+        """Return the values of these columns, selected by name, as numbers.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class FrameSchema:
             return np.empty((n_rows, 0))
         absent = lacking(names, frame.columns)
         if absent:
-            raise ValueError(f"{what} has no columns {listed(absent)}; needed are {listed(names)}")
+            raise ValueError(f"{what} has no columns {listed(absent)}; it needs {listed(names)}")
         frame = frame if frame.columns == names else frame.select(names)
         if all(column.kind == "number" for column in self.columns):
             at_once = _without_copy(frame)
@@ -139,27 +139,27 @@ class FrameSchema:
         names = [column.name for column in self.columns]
         absent = lacking(names, values.keys())
         if absent:
-            raise ValueError(f"X has no entries {listed(absent)}; needed are {listed(names)}")
-        found = np.empty(len(self.columns))
+            raise ValueError(f"X has no entries {listed(absent)}; it needs {listed(names)}")
+        row = np.empty(len(self.columns))
         for k, column in enumerate(self.columns):
             value = values[column.name]
             if column.kind == "category":
-                found[k] = category_of(value, _Known(column.categories))
+                row[k] = category_of(value, _KnownCodes(column.categories))
             else:
-                found[k] = number_of(value, column.name)
-        return found
+                row[k] = number_of(value, column.name)
+        return row
 
 
 @dataclass(frozen=True)
 class EncodedFrame:
-    """The rows of a dataframe as numbers already, shape (n, columns), and what its columns hold."""
+    """A dataframe already converted to numbers, shape (n, columns), and its schema."""
 
     table: Table
     schema: FrameSchema
 
 
-class _Known(dict[str, float]):
-    """Codes of the categories that training saw."""
+class _KnownCodes(dict[str, float]):
+    """Codes of the categories seen in training; other categories get the code `UNSEEN`."""
 
     def __init__(self, categories: Sequence[str]) -> None:
         super().__init__((label, float(code)) for code, label in enumerate(categories))
@@ -168,8 +168,8 @@ class _Known(dict[str, float]):
         return UNSEEN
 
 
-class _Growing(dict[str, float]):
-    """Codes of categories in the order in which they turn up."""
+class _NewCodes(dict[str, float]):
+    """Codes of categories in the order in which they first occur."""
 
     def __missing__(self, label: str) -> float:
         self[label] = float(len(self))
@@ -177,38 +177,38 @@ class _Growing(dict[str, float]):
 
 
 class TableBuilder:
-    """Collects the rows of a dataframe, or of the parts of one, in a table of numbers.
+    """Collects the rows of a dataframe, or of parts of one, into a table of numbers.
 
     Parameters
     ----------
     columns : sequence of FrameColumn
-        Categories are those that turn up.
+        Their categories are collected from the rows.
     n_rows : int
-        At most so many rows will come.
+        Most rows that will be added.
     """
 
     def __init__(self, columns: Sequence[FrameColumn], n_rows: int, dtype: Any, is_named: bool) -> None:
         self._columns, self._is_named = columns, is_named
         self._known: FrameSchema | None = None
         self._what = "X"
-        # Column by column in memory: that is how columns are read. Pages not written to take no memory.
+        # In column order, since columns are read one by one. Pages never written to take no memory.
         self._table: Table = np.empty((n_rows, len(columns)), dtype=dtype, order="F")
         self._n_rows = 0
-        self._codes: Sequence[dict[str, float]] = [_Growing() for _ in columns]
+        self._codes: Sequence[dict[str, float]] = [_NewCodes() for _ in columns]
 
     @classmethod
     def like(cls, schema: FrameSchema, n_rows: int, dtype: Any, what: str) -> TableBuilder:
-        """Collect rows whose columns are those of another table, with its codes of categories."""
+        """Collect rows with the columns and category codes of an existing schema."""
         builder = cls(schema.columns, n_rows, dtype, schema.is_named)
         builder._known, builder._what = schema, what
-        builder._codes = [_Known(column.categories) for column in schema.columns]
+        builder._codes = [_KnownCodes(column.categories) for column in schema.columns]
         return builder
 
     def add(self, frame: nw.DataFrame[Any]) -> None:
         """Append rows."""
         rows = slice(self._n_rows, self._n_rows + len(frame))
         if rows.stop > self._table.shape[0]:
-            raise ValueError(f"{self._what} has more rows than lines: does it end its lines by a newline?")
+            raise ValueError(f"{self._what} has more rows than lines; end every line with a newline")
         dtypes = frame.schema
         if self._known is not None:
             self._check_kinds(frame)
@@ -218,7 +218,7 @@ class TableBuilder:
             if column.kind == "number" and is_plain(dtypes[column.name])
         ]
         if numeric:
-            # All at once: asking for columns one by one takes longer than copying them.
+            # All at once: fetching columns one by one takes longer than copying them.
             self._table[rows, numeric] = frame.select([self._columns[k].name for k in numeric]).to_numpy()
         for k in sorted({*range(len(self._columns))} - {*numeric}):
             column = self._columns[k]
@@ -238,7 +238,7 @@ class TableBuilder:
                 )
 
     def finish(self) -> tuple[Table, FrameSchema]:
-        """Return the table, whose codes are in the order of the categories, and what its columns are."""
+        """Return the table, with codes in the sorted order of the categories, and its schema."""
         table = self._table[: self._n_rows]
         if self._known is not None:
             return table, self._known
@@ -250,14 +250,14 @@ class TableBuilder:
             if first_seen != list(range(len(categories))):
                 code = np.empty(len(categories) + 1)
                 code[first_seen] = np.arange(len(categories))
-                code[-1] = np.nan  # missing values come last
+                code[-1] = np.nan  # entry for missing values
                 missing = np.isnan(table[:, k])
                 table[:, k] = code[np.where(missing, len(categories), table[:, k]).astype(np.int64)]
         return table, FrameSchema(tuple(described), self._is_named)
 
 
 def as_frame(X: Any, what: str = "X") -> tuple[nw.DataFrame[Any], bool] | None:
-    """Return a dataframe and whether its columns have names; None for what is no dataframe."""
+    """Return a dataframe and whether its columns have names; None if X is not a dataframe."""
     native, is_named = X, True
     if not isinstance(X, nw.DataFrame) and nw.dependencies.is_pandas_dataframe(X):
         if any(str(dtype).startswith("Sparse") for dtype in set(X.dtypes)):
@@ -271,11 +271,13 @@ def as_frame(X: Any, what: str = "X") -> tuple[nw.DataFrame[Any], bool] | None:
                 f"({what}.columns = {what}.columns.astype(str)), or none"
             )
         if len(set(native.columns)) < native.shape[1]:
-            twice = native.columns[native.columns.duplicated()].unique().tolist()
-            raise ValueError(f"{what} has several columns of the same name: {listed(twice)}; rename them")
+            duplicates = native.columns[native.columns.duplicated()].unique().tolist()
+            raise ValueError(
+                f"{what} has several columns of the same name: {listed(duplicates)}; rename them"
+            )
     frame = nw.from_native(native, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
-        raise TypeError(f"{what} is a lazy frame: give {what}.collect()")
+        raise TypeError(f"{what} is a lazy frame: pass {what}.collect()")
     if not isinstance(frame, nw.DataFrame):
         return None
     if len(frame) == 0 or len(frame.columns) == 0:
@@ -284,12 +286,12 @@ def as_frame(X: Any, what: str = "X") -> tuple[nw.DataFrame[Any], bool] | None:
 
 
 def columns_of(frame: nw.DataFrame[Any], what: str = "X") -> list[FrameColumn]:
-    """Return what the columns of a dataframe hold; categories are not looked at."""
+    """Return names and kinds of the columns of a dataframe, without their categories."""
     return [FrameColumn(name, kind) for name, kind in kinds_of(frame, what).items()]
 
 
 def encode_frame(frame: nw.DataFrame[Any], is_named: bool, what: str = "X") -> tuple[Table, FrameSchema]:
-    """Turn a dataframe to train on into a table of numbers, without a copy where it is one already."""
+    """Convert a training dataframe to a table of numbers, without a copy where it already is one."""
     columns = columns_of(frame, what)
     at_once = _without_copy(frame)
     if at_once is not None:
@@ -300,7 +302,7 @@ def encode_frame(frame: nw.DataFrame[Any], is_named: bool, what: str = "X") -> t
 
 
 def as_values(values: Any) -> Any:
-    """Return a series of any dataframe library as an array; leave anything else as it is."""
+    """Return a series of any dataframe library as an array; return other values unchanged."""
     series = nw.from_native(values, series_only=True, pass_through=True)
     if not isinstance(series, nw.Series):
         return values
@@ -310,12 +312,12 @@ def as_values(values: Any) -> Any:
 
 
 def listed(names: Sequence[Any]) -> str:
-    """Return some names for a message."""
+    """Format names for an error message; long lists are shortened."""
     return ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
 
 
 def lacking(wanted: Iterable[str], present: Iterable[Any]) -> list[str]:
-    """Return the wanted names that are not there, in their order."""
+    """Return the wanted names that are not present, in their order."""
     known = set(present)
     return [name for name in wanted if name not in known]
 
@@ -326,7 +328,7 @@ def repeated(names: Sequence[str]) -> list[str]:
 
 
 def _without_copy(frame: nw.DataFrame[Any]) -> Table | None:
-    """Return the one array that a pandas dataframe of numbers consists of."""
+    """Return the array behind a pandas dataframe of one numeric dtype; None for other dataframes."""
     native = nw.to_native(frame)
     if not nw.dependencies.is_pandas_dataframe(native):
         return None

@@ -1,4 +1,4 @@
-"""Columns of a sparse table: their entries are coded, the zeros in between never touched."""
+"""Columns of a sparse table: only stored entries are coded; implicit zeros are never touched."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
 _COLUMN_BATCH = 8192
-"""Columns binned in one kernel call: a multiple of a tile's lanes, few enough for their thresholds."""
+"""Columns binned in one kernel call: a multiple of a tile's lanes, few enough to hold their thresholds."""
 _DENSE_BLOCK = 1 << 24
-"""Values of sampled rows that are spelt out at a time."""
+"""Values of sampled rows that are made dense at a time."""
 _DENSE_SHARE = 0.15
-"""A column with a larger share of entries is searched faster as a dense column of codes."""
+"""A column with a larger share of stored entries is searched faster as a dense column."""
 
 
 @dataclass(frozen=True)
 class SparseCodes:
-    """Codes of the entries of some columns.
+    """Codes of the stored entries of some columns.
 
     Attributes
     ----------
     columns : ndarray of int64, shape (c,)
     start : ndarray of int64, shape (d + 1,)
-        Column j owns entries ``[start[j], start[j + 1])``.
+        The entries of column j are ``[start[j], start[j + 1])``.
     rows : ndarray of int32, shape (entries,)
     codes : ndarray of uint8, shape (entries,)
-        255 is missing; only the entries of `columns` are coded.
+        255 is missing; only the entries of `columns` have codes.
     n_bins : ndarray of int32, shape (c,)
     zero_code : ndarray of uint8, shape (c,)
-        Code of the rows without an entry.
+        Code of the rows without an entry, which are zeros.
     """
 
     columns: I64
@@ -48,14 +48,14 @@ class SparseCodes:
 
 
 class SparseColumns:
-    """A sparse table whose columns are turned into codes on demand.
+    """A sparse table, binned on demand.
 
     Parameters
     ----------
     table : scipy.sparse.csc_matrix, shape (n, d)
         Without duplicate entries. NaN is missing.
     sample : ndarray of int64
-        Rows that place thresholds, ascending.
+        Rows that thresholds are computed from, ascending.
     """
 
     def __init__(self, table: csc_matrix, pool: _core.Pool, max_bins: int, sample: I64) -> None:
@@ -72,11 +72,11 @@ class SparseColumns:
 
     @property
     def dense_columns(self) -> I64:
-        """Columns with so many entries that they are better searched as dense ones."""
+        """Columns with so many entries that they are searched faster as dense columns."""
         return np.flatnonzero(np.diff(self._start) > _DENSE_SHARE * self.n_rows)
 
     def thresholds(self, column: int) -> F64:
-        """Thresholds of a column that was encoded before."""
+        """Return the thresholds of a column that was encoded before."""
         return self._thresholds.of(column)
 
     def encode(self, columns: I64, out: U8) -> I32:
@@ -85,7 +85,7 @@ class SparseColumns:
         n_bins = np.empty(columns.shape[0], dtype=np.int32)
         for first in range(0, columns.shape[0], _COLUMN_BATCH):
             batch = columns[first : first + _COLUMN_BATCH]
-            thresholds, n_thresholds = self._placed(batch)
+            thresholds, n_thresholds = self._thresholds_of(batch)
             tiles = out[first // lanes : (first + batch.shape[0] + lanes - 1) // lanes]
             table = self._start, self._rows, self._values
             _core.encode_sparse(self._pool, *table, batch, thresholds, n_thresholds, tiles)
@@ -93,27 +93,35 @@ class SparseColumns:
         return n_bins
 
     def code_entries(self, columns: I64) -> SparseCodes:
-        """Code the entries of some columns."""
+        """Return the codes of the stored entries of some columns."""
         codes = np.empty(self._rows.shape[0], dtype=np.uint8)
         zero_code = np.empty(columns.shape[0], dtype=np.uint8)
         n_bins = np.empty(columns.shape[0], dtype=np.int32)
         for first in range(0, columns.shape[0], _COLUMN_BATCH):
             part = slice(first, first + _COLUMN_BATCH)
-            thresholds, n_thresholds = self._placed(columns[part])
-            given = columns[part], thresholds, n_thresholds
-            _core.code_entries(self._pool, self._start, self._values, *given, codes, zero_code[part])
+            thresholds, n_thresholds = self._thresholds_of(columns[part])
+            _core.code_entries(
+                self._pool,
+                self._start,
+                self._values,
+                columns[part],
+                thresholds,
+                n_thresholds,
+                codes,
+                zero_code[part],
+            )
             n_bins[part] = n_thresholds + 1
         return SparseCodes(columns, self._start, self._rows, codes, n_bins, zero_code)
 
     def rank_codes(self, columns: I64, rows: I64, levels: int, out: U8) -> None:
-        """Write rough codes of some rows."""
+        """Write coarse codes of some rows."""
         for block in self._blocks(columns.shape[0], rows.shape[0]):
             values = self._table[:, columns[block]][rows].toarray()
             every = np.arange(values.shape[0]), np.arange(values.shape[1])
             _core.rank_codes(self._pool, values, *every, levels, out[block])
 
     def minmax_values(self, rows: I64, out: U16) -> None:
-        """Write scaled values of some rows of all columns."""
+        """Write min-max scaled values of some rows of all columns."""
         for block in self._blocks(self.n_columns, rows.shape[0]):
             values = self._table[:, block][rows].toarray()
             every = np.arange(values.shape[0]), np.arange(values.shape[1])
@@ -124,7 +132,8 @@ class SparseColumns:
         size = max(1, _DENSE_BLOCK // max(n_rows, 1))
         return [slice(first, first + size) for first in range(0, n_columns, size)]
 
-    def _placed(self, columns: I64) -> tuple[F64, I32]:
+    def _thresholds_of(self, columns: I64) -> tuple[F64, I32]:
+        """Return the thresholds of some columns, computing those that are new."""
         new = self._thresholds.missing_of(columns)
         if new.shape[0]:
             thresholds = np.empty((new.shape[0], self._thresholds.max_bins - 1))

@@ -1,4 +1,4 @@
-"""Codes of a growing list of columns, eight interleaved in each tile."""
+"""Codes of a growing list of columns, with eight columns interleaved in each tile."""
 
 from __future__ import annotations
 
@@ -15,28 +15,30 @@ T = TypeVar("T", bound=np.generic)
 
 
 class Tiles:
-    """Code columns and what a scan shall make of them.
+    """Codes of columns, and how a histogram scan uses each column.
 
-    One read of eight bytes gives a row's codes in eight columns, which is what makes histograms of
-    scattered rows fast.
+    One read of eight bytes gives the codes of a row in eight columns, which makes histograms of scattered
+    rows fast.
 
     Attributes
     ----------
     n_columns : int
         Number of columns held.
     category_use : ndarray of uint8, shape (categorical columns, 256)
-        What each code of a categorical column is to a scan.
+        How a scan uses each code of a categorical column: SKIPPED, NEW, OWNED or OTHER_TASKS.
     """
 
     @classmethod
     def of(cls, features: I64, n_rows: int, encode: Callable[[I64, U8], I32], use: U8) -> Tiles:
-        """Encode many columns of numbers at once.
+        """Encode many numeric columns at once.
 
         Parameters
         ----------
         features : ndarray of int64, shape (c,)
         encode : callable
             ``encode(features, out)`` writes codes (tiles, n, 8) and returns numbers of bins.
+        use : ndarray of uint8, shape (c,)
+            How a scan uses each column.
         """
         tiles, c = cls(n_rows, features.shape[0]), features.shape[0]
         tiles.n_columns = c
@@ -48,10 +50,10 @@ class Tiles:
     def __init__(self, n_rows: int, capacity: int = LANES) -> None:
         n_tiles = max(1, -(-capacity // LANES))
         self._codes: U8 = np.zeros((n_tiles, n_rows, LANES), dtype=np.uint8)
-        # Bins, base feature, use and row of category_use of each column.
+        # One entry per column from here on. `_feature` is the first feature of a categorical column.
         self._n_bins: I32 = np.zeros(n_tiles * LANES, dtype=np.int32)
         self._feature: I64 = np.zeros(n_tiles * LANES, dtype=np.int64)
-        # 1 where codes are features of their own.
+        # 1 where each code is a feature of its own, else 0.
         self._step: I64 = np.zeros(n_tiles * LANES, dtype=np.int64)
         self._use: U8 = np.zeros(n_tiles * LANES, dtype=np.uint8)
         self._category_row: I32 = np.full(n_tiles * LANES, -1, dtype=np.int32)
@@ -62,7 +64,7 @@ class Tiles:
 
     @property
     def n_tiles(self) -> int:
-        """Number of tiles in use, the last one perhaps not full."""
+        """Number of tiles in use; the last one may not be full."""
         return -(-self.n_columns // LANES)
 
     @property
@@ -72,22 +74,22 @@ class Tiles:
 
     @property
     def n_bins(self) -> I32:
-        """Bins of each column, shape (n_columns,)."""
+        """Number of bins of each column, shape (n_columns,)."""
         return self._n_bins[: self.n_columns]
 
     @property
     def use(self) -> U8:
-        """What each column is, shape (n_columns,)."""
+        """How scans use each column, shape (n_columns,)."""
         return self._use[: self.n_columns]
 
     @property
     def first_feature(self) -> I64:
-        """Feature of each column, the first one of a categorical column, shape (n_columns,)."""
+        """Feature of each column, or the first feature of a categorical one, shape (n_columns,)."""
         return self._feature[: self.n_columns]
 
     @property
     def scanned_use(self) -> U8:
-        """What each column is to a scan of this tree, shape (n_columns,)."""
+        """How scans of the current tree use each column, shape (n_columns,)."""
         if self._is_skipped is None:
             return self.use
         use = self.use.copy()
@@ -96,7 +98,7 @@ class Tiles:
         return use
 
     def skip(self, skipped: Bool | None) -> None:
-        """Let scans pass over some of the columns; None: over none."""
+        """Exclude some columns, shape (n_columns,), from scans; None: exclude none."""
         self._is_skipped = skipped
 
     @property
@@ -106,19 +108,19 @@ class Tiles:
 
     @property
     def _widths(self) -> I64:
-        """Cells that a histogram of each tile needs per column: as many as its widest column has codes."""
+        """Histogram cells per column of each tile: as many as its widest column has codes."""
         widths = self._n_codes[: self.n_tiles * LANES].reshape(-1, LANES).max(axis=1)
         return np.asarray(widths, dtype=np.int64)
 
     def scanned(self, columns: slice | None = None, use: U8 | None = None) -> _core.TileColumns:
-        """Return what columns are to a scan, as kernels take it.
+        """Return the columns that a scan kernel reads.
 
         Parameters
         ----------
         columns : slice or None
-            Some of the columns; None: all.
+            The columns to scan; None: all.
         use : ndarray of uint8, shape (n_columns,), or None
-            What each column is; None: what it is in this tree.
+            How the scan uses each column; None: as in the current tree.
         """
         chosen = slice(0, self.n_columns) if columns is None else columns
         return _core.TileColumns(
@@ -129,7 +131,7 @@ class Tiles:
         )
 
     def other_tasks(self, columns: slice) -> _core.TileColumns | None:
-        """Return the same with the categories of other tasks alone, as new ones; None: there are none."""
+        """Return columns to scan for the categories of other tasks only, as NEW; None if there are none."""
         is_theirs = self.category_use == OTHER_TASKS
         if not is_theirs.any():
             return None
@@ -142,15 +144,15 @@ class Tiles:
         )
 
     def native(self) -> _core.TileSet:
-        """Return codes and columns, as kernels take them."""
+        """Return codes and columns as one native object."""
         return _core.TileSet(codes=self.codes, widths=self._widths, columns=self.scanned())
 
     def column(self, position: int) -> U8:
-        """Codes of the column at a position, a strided view of shape (n,)."""
+        """Return the codes of the column at a position: a strided view, shape (n,)."""
         return self._codes[position // LANES, :, position % LANES]
 
     def append(self, feature: int, codes: U8, n_bins: int, use: int) -> int:
-        """Add a column of numbers and return its position."""
+        """Add a numeric column and return its position."""
         position = self.n_columns
         if position == self._n_bins.shape[0]:
             self._codes, self._n_bins = _doubled(self._codes), _doubled(self._n_bins)
@@ -167,14 +169,17 @@ class Tiles:
         return position
 
     def append_categories(self, first_feature: int, codes: U8, use: U8, is_whole: bool = False) -> int:
-        """Add a categorical column.
+        """Add a categorical column and return its position.
 
         Parameters
         ----------
         first_feature : int
-            The feature of code c is ``first_feature + c``; of every code, if the column is one feature.
+            Code c is feature ``first_feature + c``, or `first_feature` if the column is one feature.
+        codes : ndarray of uint8, shape (n,)
         use : ndarray of uint8, shape (codes,)
-            What each code is to a scan.
+            How a scan uses each code.
+        is_whole : bool
+            Whether the column is one feature.
         """
         position = self.append(first_feature, codes, use.shape[0], CATEGORICAL)
         self._category_row[position] = self.category_use.shape[0]
@@ -184,7 +189,7 @@ class Tiles:
         return position
 
     def feature_of(self, position: I32, bins: I32) -> I64:
-        """Feature of each of some splits; -1 for position -1."""
+        """Return the feature of each split, given by position and bin; -1 for position -1."""
         return np.where(position < 0, -1, self._feature[position] + self._step[position] * bins)
 
 

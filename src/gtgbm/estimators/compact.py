@@ -65,6 +65,9 @@ class CompactModel:
         """Pick the columns of a dataframe (or the entries of one of its rows) by name; make an array."""
         schema = self._schema
         if schema is not None:
+            if self.n_features_in_ == 0 and hasattr(X, "columns"):
+                # Nothing was selected: only the number of a dataframe's rows counts.
+                return np.empty((len(X), 0))
             found = as_frame(X)
             if found is not None:
                 schema.check_width(found[0])

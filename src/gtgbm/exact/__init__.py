@@ -1,6 +1,6 @@
-"""Exact sums, and what every part of a fit gets.
+"""Exact sums over rows, and the context that every part of a fit shares.
 
-Fixed-point residuals, whole-number weights, the seam for many machines, thread pool and stage timings.
+Fixed-point residuals, integer sample weights, sums over several machines, the thread pool, stage timings.
 """
 
 from gtgbm.exact.arrays import (

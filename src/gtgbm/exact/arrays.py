@@ -1,4 +1,4 @@
-"""The array types of the library, each defined once, and the layout that Python and the kernels share.
+"""The array types of the library, each defined once, and the constants that Python and the kernels share.
 
 Row ids are int32 (tables have fewer than 2**31 rows), packed histogram cells int64, codes uint8.
 """
@@ -24,19 +24,19 @@ Table: TypeAlias = NDArray[Any]
 """A dense (rows, columns) array of any native float or integer dtype, in either memory order."""
 
 LANES = _core.LANES
-"""Columns interleaved in one tile of codes."""
+"""Number of columns interleaved in one tile of codes."""
 
 CELLS = _core.CELLS
 """Histogram cells of one column: up to 255 bins of values, and the missing values in the last cell."""
 
 SKIPPED, NEW, OWNED, CATEGORICAL = _core.SKIPPED, _core.NEW, _core.OWNED, _core.CATEGORICAL
-"""What a column, or a category of a categorical column, is to a scan of histograms (native/tree/scan.hpp)."""
+"""How a histogram scan uses a column, or a category of a categorical column (native/tree/scan.hpp)."""
 
 OTHER_TASKS = 16
-"""A category that other tasks own: kernels skip it, and it is scanned apart, since its price differs."""
+"""A category that other tasks own. Kernels skip it: its price differs, so it is scanned separately."""
 
 RISING, FALLING = _core.RISING, _core.FALLING
-"""Added to NEW or OWNED where predictions must not fall, or not rise, with a column's values."""
+"""Monotone constraint, added to NEW or OWNED: predictions must not fall, or not rise, with the column."""
 
 MISSING_LEFT, MISSING_UNSEEN = _core.MISSING_LEFT, _core.MISSING_UNSEEN
-"""Side of a split's missing values; unseen: the node has none, and they follow the larger child."""
+"""Side of a split that gets missing values. Unseen: the node has none, so they follow the larger child."""

@@ -1,6 +1,6 @@
-"""The seam for many machines: sums over rows that decide splits and leaf values pass through here.
+"""Training on several machines: all sums over rows that decide splits and leaf values pass through here.
 
-Group-test scores, bin thresholds and reported losses do not yet.
+Group-test scores, bin thresholds and reported losses do not pass through here yet.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from gtgbm.exact.arrays import I64
 
 
 class Communicator(Protocol):
-    """Combines what each machine computed from its own rows.
+    """Combines the results that each machine computed from its own rows.
 
-    All sums are integers, so the result does not depend on how rows are divided.
+    All sums are integers, so the result does not depend on how rows are divided among machines.
     """
 
     @property
     def is_local(self) -> bool:
-        """Whether there is only one machine, whose rows need not be combined with others'."""
+        """Whether there is only one machine, so that there is nothing to combine."""
         ...
 
     def sum(self, values: I64) -> I64:
-        """Add the arrays of all machines, in place where possible."""
+        """Return the sum of the arrays of all machines, computed in place where possible."""
         ...
 
     def max(self, value: float) -> float:

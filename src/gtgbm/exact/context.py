@@ -1,4 +1,4 @@
-"""What every part of a fit gets."""
+"""The context that every part of a fit shares."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gtgbm.exact.timings import Timings
 
 @dataclass(frozen=True)
 class FitContext:
-    """Threads, the seam for many machines, and the clock of one fit.
+    """Threads, communicator and timings of one fit.
 
     Attributes
     ----------
     pool : Pool
-        Threads of the kernels; one caller at a time.
+        Threads of the kernels. Only one caller may use it at a time.
     communicator : Communicator
         Combines sums over the rows of all machines.
     timings : Timings

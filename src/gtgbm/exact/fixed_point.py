@@ -25,9 +25,11 @@ class Cells:
     values : ndarray of int64, shape (n,)
         ``((round(residual * scale) << count_bits) + 1) * weight`` of each row.
     scale : float
-        A power of two.
+        Fixed-point scale, a power of two.
+    count_bits : int
+        Number of low bits of a cell that hold the row count; the gradient has the bits above.
     total : int
-        Sum of all cells: the root's gradient sum and row count. Counts are sums of weights.
+        Sum of all cells: the root's gradient sum and row count. Row counts are sums of weights.
     squares : tuple of int
         The root's weighted sum of squared fixed-point residuals, as ``high * 2**32 + low``.
     """
@@ -39,11 +41,11 @@ class Cells:
     squares: tuple[int, int]
 
     def count(self, total: I64) -> I64:
-        """Row counts of cell sums."""
+        """Return the row counts in cell sums."""
         return total & ((1 << self.count_bits) - 1)
 
     def gradient(self, total: I64) -> I64:
-        """Gradient sums of cell sums, in fixed point."""
+        """Return the gradient sums in cell sums, in fixed point."""
         return total >> self.count_bits
 
     def sse(self, total: I64, squares: I64) -> F64:
@@ -54,8 +56,7 @@ class Cells:
         total : ndarray of int64, shape (nodes,)
         squares : ndarray of int64, shape (nodes, 2)
         """
-        # In whole numbers of any size: floats would leave a pure node a little error, which then looks worth
-        # splitting.
+        # Python integers are exact: floats would leave a pure node a small error that seems worth a split.
         mask = (1 << self.count_bits) - 1
         exact = zip(total.tolist(), squares.tolist(), strict=True)
         return np.array(
@@ -70,13 +71,13 @@ class Cells:
 def pack(residuals: F64, weights: RowWeights, context: FitContext) -> Cells:
     """Pack residuals into cells that cannot overflow when all rows are summed.
 
-    Residuals are taken around their mean: no split depends on it, and a large one would cost resolution.
+    The mean is subtracted first: no split depends on it, and a large mean would cost resolution.
     """
     pool, communicator = context.pool, context.communicator
     low, high = _core.min_max(pool, residuals)
     largest = communicator.max(max(-low, high))
     centre = _mean(residuals, weights.cells, weights.total_cells, largest, context)
-    # What is left of the largest residual; rounding of the difference is monotone.
+    # The largest centred residual. Subtraction rounds monotonically, so the extremes stay the extremes.
     largest = communicator.max(max(centre - low, high - centre))
     count_bits = weights.total_cells.bit_length()
     # 64 bits hold the sign, a sum of n gradients (bits + count_bits) and a count (count_bits).
@@ -97,13 +98,13 @@ def power_of_two_scale(largest: float, bits: int) -> float:
 
 
 def as_int16(residuals: F64) -> I16:
-    """Round fixed-point residuals to 16 bits, the largest to about 32,000: enough to compare features by."""
+    """Round fixed-point residuals to 16 bits, the largest to about 32,000: enough to rank features."""
     scaled: I16 = np.rint(residuals * (32000.0 / np.abs(residuals).max(initial=1.0))).astype(np.int16)
     return scaled
 
 
 def exact_mean(values: F64, weights: RowWeights, context: FitContext) -> float:
-    """Weighted mean that is the same for every order of the rows."""
+    """Return the weighted mean, which does not depend on the order of the rows."""
     low, high = _core.min_max(context.pool, values)
     largest = context.communicator.max(max(-low, high))
     return _mean(values, weights.fine, weights.total_fine, largest, context)

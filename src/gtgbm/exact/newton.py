@@ -1,4 +1,4 @@
-"""Splits by curvature: the least-squares problem of Newton's steps."""
+"""Newton splits: the weighted least-squares problem that a second-order step solves."""
 
 from __future__ import annotations
 
@@ -10,17 +10,22 @@ from gtgbm.exact.arrays import F64
 from gtgbm.exact.weights import RowWeights
 
 _LEAST_CURVATURE = 2.0**-10
-"""Share of the largest curvature that every row has at least: the steps of rows that are all but sure would
-otherwise be beyond all others, and leave those no bits."""
+"""Lower bound of curvatures, as a share of the largest one. Rows predicted with near certainty would
+otherwise have steps so large that fixed point leaves no bits for all other rows."""
 _BITS = 25
-"""Curvatures become whole numbers whose weighted sum has at most so many bits, or a few more than rows."""
+"""Curvatures become integers whose weighted sum has this many bits, or three more than the sum of weights."""
 
 
 def newton_problem(residuals: F64, curvatures: F64, weights: RowWeights) -> tuple[F64, RowWeights]:
-    """Return what to fit by weighted least squares, and the weights, of which rows have as many as curvature.
+    """Return the target and the weights of the least-squares problem that is equivalent to Newton's step.
 
-    The squared error of a node then falls by what the loss falls by a Newton step of each side, to second
-    order; in relation to the root's it stays within [0, 1].
+    The target of a row is its residual divided by its curvature, and its weight is multiplied by its
+    curvature. To second order, the squared error of a node then falls by as much as the loss falls when each
+    side takes a Newton step. Divided by the root's squared error, the fall stays within [0, 1].
+
+    Parameters
+    ----------
+    residuals, curvatures : ndarray of float64, shape (n,)
     """
     largest = float(curvatures.max(initial=0.0))
     if largest <= 0.0:
@@ -32,7 +37,7 @@ def newton_problem(residuals: F64, curvatures: F64, weights: RowWeights) -> tupl
     if not weights.are_equal:
         cells *= weights.cells
     total = int(cells.sum())
-    # A node's share of the curvature takes the place of its share of the rows.
+    # Limits such as the fewest rows of a leaf then apply to a node's share of the total curvature.
     cell_unit = total * weights.cell_unit / weights.total_cells
     problem = RowWeights(weights.n_rows, cells, cells, cell_unit, cell_unit, total, total)
     return residuals * (unit / curvature), problem

@@ -6,7 +6,7 @@ from time import perf_counter
 
 
 class _Stage:
-    """A stopwatch that adds up; made once and entered often, since it is entered many times per tree."""
+    """A cumulative stopwatch, created once per stage because it is entered many times per tree."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -20,20 +20,20 @@ class _Stage:
 
 
 class Timings:
-    """A stopwatch per stage; stages do not overlap."""
+    """A stopwatch per stage; stages must not overlap."""
 
     def __init__(self) -> None:
         self._start = perf_counter()
         self._stages: dict[str, _Stage] = {}
 
     def stage(self, name: str) -> _Stage:
-        """Add the time of a ``with`` block to a stage."""
+        """Return a context manager that adds the time of its ``with`` block to a stage."""
         if name not in self._stages:
             self._stages[name] = _Stage()
         return self._stages[name]
 
     def summary(self) -> dict[str, float]:
-        """Return seconds per stage, the rest as ``other``, and the ``total``."""
+        """Return seconds per stage, the remaining seconds as ``other``, and the ``total``."""
         total = perf_counter() - self._start
         seconds = {name: stage.seconds for name, stage in self._stages.items()}
         return {**seconds, "other": total - sum(seconds.values()), "total": total}

@@ -1,4 +1,4 @@
-"""Weights of rows as whole numbers, so that a row of weight 2 is exactly two rows."""
+"""Sample weights as integers, so that a row of weight 2 counts exactly as two rows."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import numpy as np
 from gtgbm.exact.arrays import F64, I64, Bool
 
 _CELL_BITS = 23
-"""Weights that are not whole numbers become such whose sum has so many bits: finer ones would leave the
-gradients fewer bits of a histogram cell."""
+"""Fractional weights become integers whose sum has this many bits. Finer ones would leave the gradient fewer
+bits of a histogram cell."""
 _FINE_BITS = 38
-"""The same for leaf values, which have 62 bits for weight and gradient."""
+"""The same for leaf values, whose sums have 62 bits for weight and gradient together."""
 _ORDINARY = (1e-9, 1e9)
-"""Largest weights that are taken as they are."""
-_NONE: I64 = np.empty(0, dtype=np.int64)
+"""Range of the largest weight within which weights are not rescaled."""
+_NO_WEIGHTS: I64 = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class RowWeights:
-    """Weights of rows, once for splits and once, finer, for leaf values and means.
+    """Sample weights as integers: coarse ones for splits, finer ones for leaf values and means.
 
     Attributes
     ----------
     n_rows : int
     cells, fine : ndarray of int64, shape (n,), or empty where all rows weigh 1
     cell_unit, fine_unit : float
-        What a weight of 1 is in `cells` and `fine`: powers of two.
+        The integer that stands for a weight of 1 in `cells` and `fine`, a power of two.
     total_cells, total_fine : int
-        Their sums.
+        Sums of `cells` and `fine`.
     """
 
     n_rows: int
@@ -43,21 +43,24 @@ class RowWeights:
 
     @classmethod
     def equal(cls, n_rows: int) -> RowWeights:
-        """Let all rows weigh 1."""
-        return cls(n_rows, _NONE, _NONE, 1.0, 1.0, n_rows, n_rows)
+        """Give all rows weight 1."""
+        return cls(n_rows, _NO_WEIGHTS, _NO_WEIGHTS, 1.0, 1.0, n_rows, n_rows)
 
     @classmethod
     def of(cls, weight: F64) -> RowWeights:
-        """Round weights of at least 0, not all 0; whole numbers of moderate size stay what they are."""
+        """Round weights (n,) to integers; integers of moderate size stay unchanged.
+
+        Weights must not be negative, and not all of them may be 0.
+        """
         n_rows, largest = weight.shape[0], float(weight.max())
         if not _ORDINARY[0] <= largest <= _ORDINARY[1]:
-            # Only proportions count, and sums and units have to be numbers.
+            # Only proportions matter, and rescaling keeps sums and units finite.
             weight = np.ldexp(weight, -math.frexp(largest)[1])
         total = float(weight.sum())
         cell_bits = max(_CELL_BITS, n_rows.bit_length() + 2)
         if total <= 2.0**cell_bits and bool((weight == np.rint(weight)).all()):
-            whole = weight.astype(np.int64)
-            return cls(n_rows, whole, whole, 1.0, 1.0, int(total), int(total))
+            integers = weight.astype(np.int64)
+            return cls(n_rows, integers, integers, 1.0, 1.0, int(total), int(total))
         cells, cell_unit = _rounded(weight, total, cell_bits)
         fine, fine_unit = _rounded(weight, total, max(_FINE_BITS, cell_bits))
         return cls(n_rows, cells, fine, cell_unit, fine_unit, int(cells.sum()), int(fine.sum()))
@@ -68,20 +71,20 @@ class RowWeights:
         return bool(self.cells.shape[0] == 0)
 
     def only(self, kept: Bool) -> RowWeights:
-        """Let all rows but some weigh nothing."""
-        one = np.ones(self.n_rows, dtype=np.int64)
-        cells = np.where(kept, one if self.are_equal else self.cells, 0)
-        fine = np.where(kept, one if self.are_equal else self.fine, 0)
+        """Set the weights of all rows but the kept ones, shape (n,), to 0."""
+        ones = np.ones(self.n_rows, dtype=np.int64)
+        cells = np.where(kept, ones if self.are_equal else self.cells, 0)
+        fine = np.where(kept, ones if self.are_equal else self.fine, 0)
         totals = int(cells.sum()), int(fine.sum())
         return RowWeights(self.n_rows, cells, fine, self.cell_unit, self.fine_unit, *totals)
 
     def as_floats(self) -> F64:
-        """Weights of rows, shape (n,)."""
+        """Return the weights as floats, shape (n,)."""
         return np.ones(self.n_rows) if self.are_equal else self.fine / self.fine_unit
 
     def mean(self, values: F64) -> float:
-        """Weighted mean of values (n,)."""
-        with np.errstate(over="ignore"):  # an infinite loss is the booster's to report
+        """Return the weighted mean of values (n,)."""
+        with np.errstate(over="ignore"):  # the booster reports an infinite loss
             if self.are_equal:
                 return float(values.mean())
             return float((values * self.fine).sum() / self.total_fine)

@@ -1,6 +1,6 @@
-"""One tree.
+"""Growing one tree.
 
-The grower, owned columns, splitting a level, whole subtrees, back-off, leaf values, monotone bounds.
+The grower, owned columns, splitting a level, whole subtrees, back-off, leaf values, monotone constraints.
 """
 
 from gtgbm.growing.feature_columns import FeatureColumns

@@ -1,4 +1,4 @@
-"""Where the column of a feature is: among the owned ones, those of other tasks, or still to be searched."""
+"""Columns of all features: owned ones, those that other tasks own, and those still to be searched."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gtgbm.tree import BestSplits, Level, Splits, TreeContext
 
 
 class FeatureColumns:
-    """Columns of all features; a feature that is bought moves to the owned ones, once and for all.
+    """Columns of all features; a feature that is bought moves to the owned columns and stays there.
 
     Attributes
     ----------
     owned : OwnedColumns
-        Owned columns of numbers, and all categorical columns.
+        Owned numeric columns, and all categorical columns.
     """
 
     def __init__(self, owned: OwnedColumns, other_tasks: OtherTasksColumns, search: Search) -> None:
@@ -25,7 +25,7 @@ class FeatureColumns:
         self._search = search
 
     def start_tree(self, allowed: Bool | None, costs: FeatureCosts) -> None:
-        """Take in what other tasks have bought since, and forget the last tree's histograms.
+        """Add the features that other tasks have bought since, and discard the last tree's histograms.
 
         Parameters
         ----------
@@ -45,7 +45,7 @@ class FeatureColumns:
         self._search.start_tree(tree, costs)
 
     def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool | None:
-        """Whether anything new may be found at nodes or below them; None: nothing rules it out."""
+        """Whether a new feature may be found at each node or below it; None: it may be at all nodes."""
         if self.owned.has_new or len(self._other_tasks):
             return None
         return self._search.may_find(level, nodes, costs)
@@ -53,28 +53,28 @@ class FeatureColumns:
     def propose(
         self, tree: TreeContext, level: Level, nodes: I64, best: BestSplits, costs: FeatureCosts
     ) -> tuple[Splits, Splits]:
-        """Best splits of all nodes of a level on features of other tasks and on new ones, searched at some.
+        """Return the best splits on features of other tasks and on new features, for all nodes of a level.
 
         Parameters
         ----------
         nodes : ndarray of int64, shape (k,)
-            The nodes at which to search, ascending.
+            The nodes to search, ascending; the others have no splits.
         best : BestSplits
-            What the owned and the categorical columns give at these nodes.
+            Best splits of the owned and the categorical columns at these nodes.
         """
-        theirs, new = Splits.none(len(level)), Splits.none(len(level))
-        theirs.put(nodes, best.other_tasks)
+        other_tasks, new = Splits.none(len(level)), Splits.none(len(level))
+        other_tasks.put(nodes, best.other_tasks)
         new.put(nodes, best.new)
         if len(self._other_tasks):
             with tree.context.timings.stage("other tasks' columns"):
-                theirs.improve(nodes, self._other_tasks.best_splits(tree, level, nodes))
+                other_tasks.improve(nodes, self._other_tasks.best_splits(tree, level, nodes))
         if costs.search_price < float("inf"):
-            found = self._search.propose(tree, level, nodes, best.owned.gain, costs)
-            new.improve(*found)
-        return theirs, new
+            found_nodes, splits = self._search.propose(tree, level, nodes, best.owned.gain, costs)
+            new.improve(found_nodes, splits)
+        return other_tasks, new
 
     def own(self, feature: int) -> None:
-        """Make a feature's column an owned one."""
+        """Move the column of a feature to the owned columns."""
         if self.owned.is_categorical(feature):
             self.owned.own_category(feature)
         else:

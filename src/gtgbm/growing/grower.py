@@ -18,14 +18,17 @@ from gtgbm.tree import RowOrder, Tree, TreeContext, TreeLimits
 
 @dataclass(frozen=True)
 class GrownTree:
-    """A tree's structure, and where each training row ended up.
+    """The structure of a tree, and the leaf of each training row.
 
     Attributes
     ----------
     tree : Tree
-        Its leaf values are still 0.
+        All its leaf values are still 0.
     leaves : ndarray of int64, shape (leaves,)
-        Node of each leaf; leaf k owns ``rows[begin[k]:end[k]]``.
+        Node number of each leaf.
+    begin, end : ndarray of int64, shape (leaves,)
+        The rows of leaf k are ``rows[begin[k]:end[k]]``.
+    rows : ndarray of int32, shape (n,)
     purchases : list of Purchase
         Features bought, in order.
     """
@@ -39,12 +42,12 @@ class GrownTree:
 
 
 class TreeGrower:
-    """Grows trees over one table; owned columns and scratch space live from tree to tree.
+    """Grows trees over one table; owned columns and scratch space are kept from tree to tree.
 
     Parameters
     ----------
     limits_of : callable
-        Limits of a tree over rows of some weights.
+        ``limits_of(weights)`` returns the limits of a tree for these sample weights.
     """
 
     def __init__(
@@ -62,7 +65,7 @@ class TreeGrower:
         self._backoffs: dict[int, SearchBackoff] = {}
 
     def resume(self, history: Iterable[tuple[int, float | None]]) -> None:
-        """Own the features of an earlier fit, given as columns and categories."""
+        """Own the features of an earlier fit, given as pairs of a column and a category or None."""
         for column, category in history:
             feature = self._columns.owned.feature_of(column, category)
             if feature is not None and not self._costs.is_owned[feature]:
@@ -76,9 +79,9 @@ class TreeGrower:
         ----------
         residuals : ndarray of float64, shape (n,)
         score : int
-            The score that the tree is for: the back-off of the search is counted for each score apart.
+            Index of the score that the tree adds to. Each score has its own back-off of the search.
         weights : RowWeights
-            Rows of weight 0 count for nothing, but find their leaves all the same.
+            Rows of weight 0 have no influence, but are still assigned to leaves.
         allowed : ndarray of bool, shape (columns,), or None
             Columns that the tree may use; None: all.
         """
@@ -89,7 +92,7 @@ class TreeGrower:
             features = None if allowed is None else self._columns.owned.features_of(allowed)
         root_sse = float(cells.sse(np.array([cells.total]), np.array([cells.squares]))[0])
         tree = TreeContext(context, cells, self._order, self._limits_of(weights), root_sse)
-        # Gains are in squared fixed-point units, and in units of the weights.
+        # The price has the unit of gains: squared fixed-point residuals times integer weights.
         costs.start_tree(root_sse, cells.scale * math.sqrt(weights.cell_unit), features)
         self._columns.start_tree(features, costs)
         backoff = self._backoffs.setdefault(score, SearchBackoff(tree.limits.longest_backoff))

@@ -1,4 +1,4 @@
-"""A tree while it grows: level by level where nodes may buy features, then whole subtrees over owned ones."""
+"""A tree while it grows: level by level where nodes may buy features, then whole subtrees on owned ones."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Purchase:
     column : int
         Column of the table.
     category : float or None
-        The category bought; None for a column of numbers.
+        The category bought; None for a whole column.
     gain : float
-        Fall of the squared error at the node that bought it, as a fraction of the root's squared error.
+        Reduction of the squared error at the node that bought it, as a fraction of the root's squared error.
     price : float
-        What it cost, in the same unit.
+        Price in the same unit.
     """
 
     column: int
@@ -37,22 +37,22 @@ class Purchase:
 
 
 class GrowingTree:
-    """All that changes while one tree grows.
+    """The state of one growing tree.
 
-    Nodes that cannot buy a feature any more, nor any node below them, wait: they are grown last, over all
-    features that the tree has bought.
+    A node is settled if neither it nor any node below it can buy a feature. Settled nodes wait and are grown
+    last, so that they can use all features that the tree has bought.
 
     Parameters
     ----------
     searches : bool
-        Whether the tree searches for new features; else it splits on owned ones only.
+        Whether the tree searches for new features; if not, it splits on owned features only.
 
     Attributes
     ----------
     builder : TreeBuilder
         The nodes so far.
     purchases : list of Purchase
-        What was bought so far, in order.
+        Features bought so far, in order.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class GrowingTree:
         self.purchases: list[Purchase] = []
 
     def grow(self) -> None:
-        """Split nodes until none gains by a split."""
+        """Split nodes until no split has a gain."""
         level: Level | None = self._root
         while level is not None:
             active = splittable(level, self._tree.limits)
@@ -78,19 +78,19 @@ class GrowingTree:
             self._waiting.append((level, active[settled]))
             level = self._split(level, active[~settled])
         waiting = Level.gathered(self._waiting)
-        waiting.due_rows[:] = 0  # nothing is left to decide
+        waiting.due_rows[:] = 0  # none of these nodes is searched
         self._grow_down(waiting)
 
     def _split(self, level: Level, nodes: I64) -> Level | None:
-        """Split some nodes, buying features where that pays; returns the level below."""
+        """Split some nodes, buying features where the gain exceeds the price, and return the level below."""
         choice = self._choose(level, nodes)
         with self._timings.stage("partition"):
             below = split_nodes(self._tree, level, nodes, choice, self._owned, self.builder)
         return None if below is None else self._pass_on(below)
 
     def _has_settled(self, level: Level, nodes: I64) -> Bool:
-        """Whether neither a node nor any node below it can buy anything."""
-        # Exact: no split gains more than the node's squared error, and that only falls on the way down.
+        """Whether neither each node nor any node below it can buy a feature."""
+        # The bound by squared error is exact: no split gains more, and children have less of it.
         if not self._searches:
             return np.ones(nodes.shape[0], dtype=np.bool_)
         may_buy = level.sse[nodes] > self._costs.new_price
@@ -101,7 +101,7 @@ class GrowingTree:
         return settled
 
     def _choose(self, level: Level, nodes: I64) -> Splits:
-        """Return the split of each node of the level, on features bought right now included."""
+        """Return the split of each node of the level, after buying features."""
         choice = Splits.none(len(level))
         if nodes.shape[0] == 0:
             return choice
@@ -116,30 +116,30 @@ class GrowingTree:
         at = np.flatnonzero(may_buy)
         searched = BestSplits(*(kind.at(at) for kind in best))
         proposals = self._columns.propose(tree, level, nodes[at], searched, costs)
-        # Largest first; a stable sort keeps equals in the order of their nodes.
+        # Largest node first; the stable sort keeps ties in the order of their nodes.
         turn = nodes[np.argsort(-level.n_rows[nodes], kind="stable")]
 
         def acquire(feature: int, later: I64) -> Splits:
             self._columns.own(feature)
             return self._owned.measure(tree, level, later, feature)
 
-        bought = buy_features(choice, proposals, turn, costs, acquire)
-        # Where something was found, more may be found right below.
-        level.due_rows[[one.node for one in bought]] = ALWAYS_DUE
-        self.purchases += [self._purchase(one, float(choice.gain[one.node])) for one in bought]
+        purchases = buy_features(choice, proposals, turn, costs, acquire)
+        # After a successful search, the children are searched too.
+        level.due_rows[[purchase.node for purchase in purchases]] = ALWAYS_DUE
+        self.purchases += [self._described(bought, float(choice.gain[bought.node])) for bought in purchases]
         return choice
 
-    def _purchase(self, bought: NodePurchase, gain: float) -> Purchase:
+    def _described(self, bought: NodePurchase, gain: float) -> Purchase:
         root_sse = self._tree.root_sse
         return Purchase(*self._owned.described(bought.feature), gain / root_sse, bought.price / root_sse)
 
     def _may_buy(self, level: Level, nodes: I64, owned_gain: F64) -> Bool:
-        """Exact skip: no split gains more than the node's own squared error."""
+        """Whether each node may buy a feature; exact, since no split gains more than the squared error."""
         may_buy: Bool = level.sse[nodes] - self._costs.new_price > owned_gain
         return may_buy
 
     def _pass_on(self, level: Level) -> Level:
-        """Grow nodes that are not due for a search down to nodes that are."""
+        """Grow nodes that are not due for a search down to nodes that are, and append these to the level."""
         active = splittable(level, self._tree.limits)
         passing = active[~self._has_settled(level, active) & ~is_due(level)[active]]
         if passing.shape[0] == 0:

@@ -1,4 +1,4 @@
-"""Values of a tree's leaves, from exact sums."""
+"""Leaf values of a tree, computed from exact sums."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gtgbm.growing.grower import GrownTree
 from gtgbm.losses import LeafRule, QuantileLeaf
 
 _SMALLEST_CURVATURE = 1e-12
-"""Mean curvature below which a leaf takes no step: its rows are predicted as surely as floats can say."""
+"""Mean curvature below which a leaf has value 0: its rows are predicted with certainty, up to rounding."""
 
 
 def leaf_steps(
@@ -21,12 +21,12 @@ def leaf_steps(
     weights: RowWeights,
     context: FitContext,
 ) -> F64:
-    """Step of each leaf, shape (leaves,).
+    """Return the step of each leaf, before the learning rate, shape (leaves,).
 
     Parameters
     ----------
     residuals : ndarray of float64, shape (n,)
-        Negative gradients; for leaves that take quantiles, target less score.
+        Negative gradients; for a `QuantileLeaf`, target minus score.
     curvatures : ndarray of float64, shape (n,), or None
         None: all 1.
     """
@@ -51,15 +51,15 @@ def leaf_steps(
         curvature = total
     else:
         curvature = _leaf_sums(grown, np.ones_like(residuals), weights, context)
-    sure = curvature <= _SMALLEST_CURVATURE * total
-    steps = np.where(sure, 0.0, gradient / np.where(sure, 1.0, curvature))
+    is_certain = curvature <= _SMALLEST_CURVATURE * total
+    steps = np.where(is_certain, 0.0, gradient / np.where(is_certain, 1.0, curvature))
     if rule.is_logarithmic:
         steps = np.where(steps > 0.0, np.log1p(np.maximum(steps, 0.0)), steps)
     return np.clip(steps, -rule.largest, rule.largest)
 
 
 def _leaf_sums(grown: GrownTree, values: F64, weights: RowWeights, context: FitContext) -> F64:
-    # Far finer than the cells: what splits may round, predictions should not.
+    # Sums are far finer than those of histogram cells: rounding is acceptable in splits, not in predictions.
     low, high = _core.min_max(context.pool, values)
     largest = context.communicator.max(max(-low, high))
     scale = power_of_two_scale(largest, 62 - weights.total_fine.bit_length())

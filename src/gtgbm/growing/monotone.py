@@ -1,4 +1,4 @@
-"""Keeps the values of a tree's leaves in the order that monotone constraints ask for."""
+"""Enforces monotone constraints on the leaf values of a tree."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from gtgbm.tree import Tree
 
 
 def bounded_values(tree: Tree, value: F64, directions: U8) -> F64:
-    """Clip leaf values so that predictions rise or fall with the columns that must.
+    """Clip leaf values so that predictions satisfy the monotone constraints.
 
-    At a split on a bound column the two sides are kept apart by the middle of their mean values: all leaves
-    of the one side stay below, all of the other above.
+    At a split on a constrained column, the midpoint of the mean values of the two sides separates them: all
+    leaves of one side are clipped to stay below it, all leaves of the other side to stay above it.
 
     Parameters
     ----------
     value : ndarray of float64, shape (nodes,)
-        Values of leaves.
+        Leaf values.
     directions : ndarray of uint8, shape (columns,)
+        RISING or FALLING where a column has a monotone constraint, else 0.
     """
     mean = _means(tree, value)
     bounded = value.copy()
@@ -29,7 +30,7 @@ def bounded_values(tree: Tree, value: F64, directions: U8) -> F64:
         if tree.feature[node] < 0:
             bounded[node] = min(max(value[node], low), high)
             continue
-        # Nor are missing values, alone on one side, above or below the others.
+        # Categories have no order, nor have missing values when they alone form one side.
         unordered = tree.is_category[node] or np.isinf(tree.threshold[node])
         direction = 0 if unordered else int(directions[tree.feature[node]])
         bounds = [[low, high], [low, high]]
@@ -42,7 +43,7 @@ def bounded_values(tree: Tree, value: F64, directions: U8) -> F64:
 
 
 def _means(tree: Tree, value: F64) -> F64:
-    """Mean value of the rows at each node."""
+    """Return the mean leaf value of the rows at each node."""
     sums = value * tree.n_rows
     # Children have higher numbers than their parents.
     for node in np.flatnonzero(tree.feature >= 0)[::-1].tolist():

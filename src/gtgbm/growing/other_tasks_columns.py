@@ -1,4 +1,4 @@
-"""Columns of numbers that other tasks own: known, but not owned, and apart from the owned ones."""
+"""Numeric columns that other tasks own but this task does not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gtgbm.tree import Level, LevelHistograms, Splits, TreeContext
 class OtherTasksColumns:
     """Finds the best splits over columns that other tasks own.
 
-    They stand apart, so that the histograms of owned columns, which every node needs, are no larger for them.
+    They are separate so that they do not enlarge the histograms of owned columns, which every node needs.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class OtherTasksColumns:
         self._histograms = LevelHistograms(tiles)
 
     def __contains__(self, feature: int) -> bool:
-        """Whether other tasks own a feature, and this one does not."""
+        """Whether other tasks own a feature but this task does not."""
         return feature in self._position
 
     def __len__(self) -> int:
@@ -44,25 +44,25 @@ class OtherTasksColumns:
         self._thresholds[feature] = column.thresholds
 
     def take_column(self, feature: int) -> BinnedColumn:
-        """Return the column of a feature that this task has just bought; it is not proposed any more."""
+        """Return the column of a feature that this task has just bought; it is no longer proposed."""
         position = self._position.pop(feature)
         self._tiles.use[position] = SKIPPED
         codes, n_bins = self._tiles.column(position), int(self._tiles.n_bins[position])
         return BinnedColumn(codes, n_bins, self._thresholds.pop(feature))
 
     def start_tree(self, allowed: Bool | None) -> None:
-        """Forget the last tree's histograms; `allowed` features (d,) are looked at, None: all."""
+        """Discard the last tree's histograms; only `allowed` features (d,) are searched, None: all."""
         if self._tiles.n_columns >= LANES + 2 * len(self):
             self._close_gaps()
         self._histograms.start_tree()
         self._tiles.skip(None if allowed is None else ~allowed[self._tiles.first_feature])
 
     def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> Splits:
-        """Best split of each of some nodes."""
+        """Return the best split of each of some nodes."""
         return self._histograms.best_splits(tree, level, nodes).new
 
     def _close_gaps(self) -> None:
-        """Drop the columns that were bought."""
+        """Drop the columns that this task has bought."""
         old, tiles = self._tiles, Tiles(self._n_rows, max(len(self), 1))
         for feature, position in self._position.items():
             n_bins, use = int(old.n_bins[position]), int(old.use[position])

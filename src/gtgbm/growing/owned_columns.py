@@ -1,4 +1,4 @@
-"""Columns whose histograms every node gets: those of owned features, and all categorical ones."""
+"""Columns whose histograms are built at every node: owned numeric columns and all categorical columns."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from gtgbm.tree import BestSplits, Level, LevelHistograms, SplitRules, Splits, T
 
 
 class OwnedColumns:
-    """Owned columns of numbers, and categorical columns with whatever of their categories is owned.
+    """Owned numeric columns, and all categorical columns, of which some categories may be owned.
 
     Attributes
     ----------
     n_rows : int
     n_features : int
-        Columns of the table and categories together.
+        Number of columns of the table and of their categories together.
     tiles : Tiles
         Codes of all columns held.
 
     Parameters
     ----------
     n_columns : int
-        Columns of the table; a column of numbers has its own number as its feature.
+        Columns of the table; the feature of a numeric column has the number of the column.
     directions : ndarray of uint8, shape (n_columns,)
-        RISING or FALLING where a column is bound to a direction, else 0.
+        RISING or FALLING where a column has a monotone constraint, else 0.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class OwnedColumns:
         self._position: I64 = np.full(self.n_features, -1, dtype=np.int64)
         self._is_whole = bool(categorical) and categorical[0].is_whole
         self._column: I64 = np.arange(self.n_features, dtype=np.int64)
-        # Beyond a column's last threshold: all its values go left.
+        # Infinite after the last threshold of a column: all values go left, only missing values right.
         self._thresholds: F64 = np.full((LANES, CELLS), np.inf)
         for position, column in enumerate(categorical):
             features = slice(column.first_feature, column.end_feature)
@@ -68,28 +68,28 @@ class OwnedColumns:
 
     @property
     def has_new(self) -> bool:
-        """Whether some category is not owned yet."""
+        """Whether there is a category that is not owned yet."""
         categories = self.tiles.category_use
         return bool(((categories == NEW) | (categories == OTHER_TASKS)).any())
 
     def start_tree(self, allowed: Bool | None) -> None:
-        """Forget the last tree's histograms.
+        """Discard the last tree's histograms.
 
         Parameters
         ----------
         allowed : ndarray of bool, shape (n_features,), or None
-            The features that the tree may use; None: all.
+            Features that the tree may use; None: all.
         """
         self._histograms.start_tree()
         self.tiles.skip(None if allowed is None else ~allowed[self.tiles.first_feature])
 
     def features_of(self, columns: Bool) -> Bool:
-        """Features (n_features,) that belong to some of the table's columns."""
+        """Return a mask (n_features,) of the features of some columns, given by a mask (n_columns,)."""
         chosen: Bool = columns[self._column]
         return chosen
 
     def feature_of(self, column: int, category: float | None) -> int | None:
-        """Feature of a column of numbers, or of a category; None if no row has the category."""
+        """Return the feature of a numeric column or of a category; None if no row has the category."""
         if category is None:
             return column
         for feature in np.flatnonzero(self._column == column).tolist():
@@ -102,60 +102,68 @@ class OwnedColumns:
         return None
 
     def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> BestSplits:
-        """Best splits at some nodes: over owned features, new categories, and those that others own."""
+        """Return the best splits at some nodes on owned features, new categories and those of other tasks."""
         return self._histograms.best_splits(tree, level, nodes)
 
     def own_numbers(self, feature: int, column: BinnedColumn) -> None:
-        """Take in the column of a feature just bought."""
+        """Add the column of a numeric feature just bought."""
         use = OWNED | int(self._directions[feature])
         position = self.tiles.append(feature, column.codes, column.n_bins, use)
         self._position[feature] = position
         self._keep_thresholds(position, column.thresholds)
 
     def know_category(self, feature: int) -> None:
-        """Note that other tasks own a category, or a column of them.
+        """Record that another task owns a category, or a whole categorical column.
 
-        Nothing changes where this task owns it, or has too few rows of it.
+        Nothing changes if this task owns it too, or has too few rows of it.
         """
         use = self._uses(feature)
         use[use == NEW] = OTHER_TASKS
 
     def is_categorical(self, feature: int) -> bool:
-        """Whether a feature is a category, or a column of categories."""
+        """Whether a feature is a category, or a whole categorical column."""
         position = self._position[feature]
         return bool(position >= 0 and self.tiles.use[position] == CATEGORICAL)
 
     def own_category(self, feature: int) -> None:
-        """Own a category, or a column with all its categories."""
+        """Own a category, or a whole categorical column with all its categories."""
         use = self._uses(feature)
         use[use != SKIPPED] = OWNED
 
     def described(self, feature: int) -> tuple[int, float | None]:
-        """Column of an owned feature, and its category if it is one."""
+        """Return the column of an owned feature, and its category or None."""
         column, position = int(self._column[feature]), int(self._position[feature])
         if self._is_whole or not self.is_categorical(feature):
             return column, None
         return column, float(self._thresholds[position, self._category(feature)[1]])
 
     def measure(self, tree: TreeContext, level: Level, nodes: I64, feature: int) -> Splits:
-        """Best splits of one owned feature at some nodes."""
+        """Return the best splits of one owned feature at some nodes."""
         position = int(self._position[feature])
         use = np.full(self.tiles.n_columns, SKIPPED, dtype=np.uint8)
         use[position] = self.tiles.use[position]
         splits = self._histograms.measure(tree, level, nodes, position, use)
-        # Of a categorical column any owned category may be the best; those were known before.
+        # Discard splits on other categories of the same column: they were considered before.
         splits.gain[splits.feature != feature] = 0.0
         return splits
 
     def partition(
         self, tree: TreeContext, splits: Splits, missing_left: U8, begin: I64, end: I64
     ) -> tuple[I64, I64]:
-        """Send the rows of split nodes to their sides.
+        """Partition the rows of nodes into those of their left and right children.
+
+        Parameters
+        ----------
+        splits : Splits
+            Splits of k nodes.
+        missing_left : ndarray of uint8, shape (k,)
+        begin, end : ndarray of int64, shape (k,)
+            The nodes' ranges of rows.
 
         Returns
         -------
         n_left : ndarray of int64, shape (k,)
-            Rows of the left sides on this machine.
+            Rows of the left children on this machine.
         sums : ndarray of int64, shape (k, 3)
             Their cell sum and squares (high, low).
         """
@@ -177,7 +185,7 @@ class OwnedColumns:
         return n_left, tree.sums(begin, begin + n_left)
 
     def rules(self, feature: I64, bins: I32) -> SplitRules:
-        """Return splits as the tree keeps them."""
+        """Return the rules of splits, given by feature and bin, for the fitted tree."""
         position = self._position[feature]
         threshold = self._thresholds[position, bins]
         return SplitRules(self._column[feature], threshold, self._is_category(position))
@@ -187,12 +195,13 @@ class OwnedColumns:
         return is_category
 
     def _uses(self, feature: int) -> U8:
-        """Return what the codes of a feature are to a scan: a view."""
+        """Return a view of how scans use the codes of a categorical feature."""
         row, code = self._category(feature)
         uses: U8 = self.tiles.category_use[row]
         return uses if self._is_whole else uses[code : code + 1]
 
     def _category(self, feature: int) -> tuple[int, int]:
+        """Return the row of `category_use` and the code of a categorical feature."""
         position = np.array([self._position[feature]], dtype=np.int32)
         first = int(self.tiles.feature_of(position, np.zeros(1, dtype=np.int32))[0])
         return int(self.tiles.category_row[position[0]]), feature - first

@@ -1,4 +1,4 @@
-"""Splitting the nodes of a level: which nodes may split, and where their rows go."""
+"""Splits the nodes of a level: which nodes may split, and how their rows are partitioned."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gtgbm.tree import Level, Splits, TreeBuilder, TreeContext, TreeLimits
 
 
 def splittable(level: Level, limits: TreeLimits) -> I64:
-    """Nodes that the limits allow to split, ascending."""
+    """Return the nodes that the limits allow to split, ascending."""
     may_split = level.is_open & (level.n_rows >= limits.fewest_rows)
     if limits.max_depth is not None:
         may_split &= level.depth < limits.max_depth
@@ -18,7 +18,7 @@ def splittable(level: Level, limits: TreeLimits) -> I64:
 
 
 def is_due(level: Level) -> Bool:
-    """Whether each node is due for a search: small enough after the last one that found nothing."""
+    """Whether each node is due for a search: small enough after the last fruitless search above it."""
     due: Bool = level.n_rows <= level.due_rows
     return due
 
@@ -26,7 +26,7 @@ def is_due(level: Level) -> Bool:
 def split_nodes(
     tree: TreeContext, level: Level, nodes: I64, choice: Splits, owned: OwnedColumns, builder: TreeBuilder
 ) -> Level | None:
-    """Partition the rows of the nodes that gain by their split; returns the level below, None: none gains.
+    """Split the nodes whose split has a gain, and return the level below; None if there are none.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whole subtrees over owned features, where nothing is left to decide: one native call grows them all."""
+"""Grows whole subtrees that need no search, on owned features only, in one native call."""
 
 from __future__ import annotations
 
@@ -16,46 +16,47 @@ _BEGIN, _END, _TOTAL = (_FIELD[name] for name in ("begin", "end", "total"))
 _NO_LIMIT = 1 << 40
 _SMALL_NODE = 2048
 _SMALL_SHARE = 8
-"""A node with at most `_SMALL_NODE` rows, or one in `_SMALL_SHARE` of all rows, is small: one thread grows
-all that is below it without the others waiting long."""
+"""A node with at most `_SMALL_NODE` rows, or ``1 / _SMALL_SHARE`` of all rows, is small: one thread grows its
+subtree without the other threads waiting long."""
 
 
 def grow_down(tree: TreeContext, level: Level, owned: OwnedColumns, builder: TreeBuilder) -> I64:
-    """Grow nodes over owned features until they are due for a search; returns those, as rows of a level."""
+    """Grow nodes on owned features; return the nodes that are due for a search, as in `node_table`."""
     if not tree.context.communicator.is_local:
         return _grow_by_levels(tree, level, owned, builder)
     if owned.tiles.n_columns == 0:
         return level.nodes[:0]
-    # All threads together on one node, until nodes are small enough for one thread each.
+    # All threads work on one large node together; small nodes are distributed among threads.
     n_rows = tree.order.rows.shape[0]
     total_weight = int(tree.cells.count(np.array([tree.cells.total]))[0])
-    # Sizes are compared as sums of weights, like everything else.
+    # The limit is in units of the weights, since numbers of rows are sums of weights.
     small = max(1, max(_SMALL_NODE, n_rows // _SMALL_SHARE) * total_weight // n_rows)
     is_large = level.n_rows > small
     if is_large.any():
         large = level.only(is_large)
-        met = _grow_subtrees(tree, large, owned, builder, np.maximum(large.due_rows, small), shared=True)
-        level = level.only(~is_large).with_nodes(met)
+        stop_rows = np.maximum(large.due_rows, small)
+        unsplit = _grow_subtrees(tree, large, owned, builder, stop_rows, shared=True)
+        level = level.only(~is_large).with_nodes(unsplit)
     due = is_due(level)
     rest = level.only(~due)
-    met = _grow_subtrees(tree, rest, owned, builder, rest.due_rows.copy(), shared=False)
-    return np.concatenate([level.nodes[due], met])
+    unsplit = _grow_subtrees(tree, rest, owned, builder, rest.due_rows.copy(), shared=False)
+    return np.concatenate([level.nodes[due], unsplit])
 
 
 def _grow_by_levels(tree: TreeContext, level: Level, owned: OwnedColumns, builder: TreeBuilder) -> I64:
-    """Do the same where every histogram has to be summed over machines."""
-    found = []
+    """Grow level by level instead, since every histogram has to be summed over machines."""
+    due_nodes = []
     below: Level | None = level
     while below is not None:
         level = below
         due = is_due(level)
-        found.append(level.nodes[due])
+        due_nodes.append(level.nodes[due])
         level.is_open &= ~due
         active = splittable(level, tree.limits)
         choice = Splits.none(len(level))
         choice.put(active, owned.best_splits(tree, level, active).owned)
         below = split_nodes(tree, level, active, choice, owned, builder)
-    return without_parents(np.concatenate(found))
+    return without_parents(np.concatenate(due_nodes))
 
 
 def _grow_subtrees(
@@ -67,24 +68,25 @@ def _grow_subtrees(
     *,
     shared: bool,
 ) -> I64:
-    """Grow the subtrees of all nodes of a level over owned features.
+    """Grow the subtrees of all nodes of a level on owned features.
 
     Parameters
     ----------
     stop_rows : ndarray of int64, shape (nodes,)
-        Nodes below with at most this many rows are left as they are.
+        Nodes of the subtree with at most this many rows are not split.
     shared : bool
-        Whether all threads work on one subtree after the other, or each on subtrees of its own.
+        True: all threads together grow one subtree after the other. False: each thread grows subtrees of its
+        own.
 
     Returns
     -------
     ndarray of int64
-        Rows of a `Level`: the nodes left as they are.
+        The nodes that were not split because of `stop_rows`, as in `node_table`.
     """
     if len(level) == 0:
         none = np.empty(0, dtype=np.int64)
         return node_table(none, none, none, none, none, none, np.empty((0, 2), dtype=np.int64))
-    # A binary tree of k leaves has 2 k - 1 nodes.
+    # A binary tree with k leaves has 2 k - 1 nodes.
     room = np.maximum(2 * np.minimum(level.n_rows // tree.min_leaf, level.size) - 1, 1)
     first = np.concatenate([[0], np.cumsum(room)])
     nodes, gain = np.empty((first[-1], len(_FIELD)), dtype=np.int64), np.empty(first[-1])
@@ -112,7 +114,7 @@ def _grow_subtrees(
         n_nodes=n_nodes,
         shared=shared,
     )
-    # A subtree's first node has its number already; the others are numbered subtree by subtree.
+    # The root of a subtree has a number already; the other nodes are numbered subtree by subtree.
     local = np.arange(n_nodes.sum()) - np.repeat(np.cumsum(n_nodes) - n_nodes, n_nodes)
     place = np.repeat(first[:-1], n_nodes) + local
     used = nodes[place]

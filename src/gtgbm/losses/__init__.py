@@ -1,6 +1,6 @@
-"""Losses: what models minimise, and what users can give as ``loss``.
+"""Losses that models minimise, and that users can pass as ``loss``.
 
-Residuals and curvatures, the best constant to start from, rules for leaf values, queries of rankings.
+Gradients and curvatures, the best constant to start from, rules for leaf values, queries for ranking.
 """
 
 from gtgbm.losses.base import Derivatives, LeafRule, Loss, QuantileLeaf, Targets

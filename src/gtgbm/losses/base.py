@@ -1,4 +1,4 @@
-"""What a loss is to the engine."""
+"""The interface of a loss, and the targets it is computed from."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from gtgbm.losses.queries import Queries
 
 @dataclass(frozen=True)
 class Targets:
-    """What is to be predicted.
+    """Targets of some rows, with their weights and queries.
 
     Attributes
     ----------
     y : ndarray of float64, shape (n,)
-        Numbers; class numbers 0 .. k - 1 for classes.
+        Numbers; for classifiers, class numbers 0 .. k - 1.
+    weights : RowWeights
     queries : Queries or None
-        Which rows are ranked against each other.
+        For ranking: the rows that belong to the same query.
     """
 
     y: F64
@@ -28,22 +29,22 @@ class Targets:
 
     @classmethod
     def unweighted(cls, y: F64) -> Targets:
-        """Let all rows weigh the same."""
+        """Give all rows weight 1."""
         return cls(y, RowWeights.equal(y.shape[0]))
 
 
 @dataclass(frozen=True)
 class Derivatives:
-    """What a loss says at the current scores.
+    """Derivatives and mean of a loss at the current scores.
 
     Attributes
     ----------
     residuals : ndarray of float64, shape (k, n)
-        Negative gradients g of each of k scores, for a weight of 1.
+        Negative gradients g for each of k scores, before sample weights.
     curvatures : ndarray of float64, shape (k, n), or None
-        Second derivatives h; None: all 1.
+        Second derivatives h, before sample weights; None: all 1.
     mean_loss : float
-        Weighted mean.
+        Weighted mean of the loss.
     """
 
     residuals: F64
@@ -58,9 +59,10 @@ class NewtonLeaf:
     Attributes
     ----------
     is_logarithmic : bool
-        The score is a logarithm: take log(1 + step) for steps up, which then cannot overshoot.
+        Whether the score is a logarithm. Upward steps then become log(1 + step), which cannot overshoot.
     largest : float
-        Longer steps are cut: where a leaf's rows are all but sure, one that is not asks for any step.
+        Largest absolute step. Where almost all rows of a leaf are predicted with near certainty, a single
+        wrong row would otherwise cause an arbitrarily large step.
     """
 
     is_logarithmic: bool = False
@@ -69,7 +71,7 @@ class NewtonLeaf:
 
 @dataclass(frozen=True)
 class QuantileLeaf:
-    """A leaf's step is a quantile of what is missing to the target."""
+    """A leaf's step is a quantile of target minus score."""
 
     share: float
 
@@ -87,17 +89,17 @@ class Loss(Protocol):
 
     @property
     def leaf(self) -> LeafRule:
-        """How leaves get their values."""
+        """Rule by which leaf values are computed."""
         ...
 
     def start(self, targets: Targets, context: FitContext) -> F64:
-        """Best constant scores, shape (k,)."""
+        """Return the best constant scores, shape (k,)."""
         ...
 
     def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
-        """Residuals, curvatures and loss at ``scores`` (k, n)."""
+        """Return residuals, curvatures and mean loss at ``scores`` (k, n)."""
         ...
 
     def predict(self, scores: F64) -> F64:
-        """Predictions of scores (k, n): (n,), or (n, classes) for more than two classes."""
+        """Convert scores (k, n) to predictions: (n,), or (n, classes) for more than two classes."""
         ...

@@ -1,4 +1,4 @@
-"""Compares a loss's derivatives with finite differences."""
+"""Compares the derivatives of a loss with finite differences."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from gtgbm.exact import F64
 
 
 def check_loss(loss: Any, y: Any, score: Any, *, tolerance: float = 1e-4) -> None:
-    """Raise an AssertionError if a loss's gradient or curvature is not what finite differences say.
+    """Raise an AssertionError if the gradient or curvature of a loss disagrees with finite differences.
 
     Parameters
     ----------
     loss : object
-        With `value`, `gradient` and `curvature`; see ``gtgbm.losses.LossFunction``.
+        An object with methods `value`, `gradient` and `curvature`; see ``gtgbm.losses.LossFunction``.
     y, score : array-like, shape (n,)
-        Where to look. Keep away from kinks, such as ``y == score`` for absolute errors.
+        Points to check. Avoid kinks, such as ``y == score`` for absolute errors.
     tolerance : float
-        Largest difference, in relation to the largest derivative. A curvature may be larger than the second
-        derivative (an upper bound is enough for steps that do not overshoot), but not smaller.
+        Largest difference allowed, relative to the largest derivative. A curvature may be larger than the
+        second derivative, since an upper bound also prevents overshooting, but not smaller.
     """
     y, score = np.asarray(y, dtype=np.float64), np.asarray(score, dtype=np.float64)
     if y.shape != score.shape or y.ndim != 1:
@@ -44,11 +44,11 @@ def _answer(loss: Any, verb: str, y: F64, score: F64) -> F64:
     return answer
 
 
-def _compare(said: F64, seen: F64, score: F64, tolerance: float, name: str, other: str) -> None:
-    scale = max(1e-12, float(np.abs(seen).max(initial=0.0)))
-    off = np.abs(said - seen) / scale
+def _compare(returned: F64, expected: F64, score: F64, tolerance: float, name: str, other: str) -> None:
+    scale = max(1e-12, float(np.abs(expected).max(initial=0.0)))
+    off = np.abs(returned - expected) / scale
     worst = int(np.argmax(off))
     if off[worst] > tolerance:
         raise AssertionError(
-            f"{name} at score {score[worst]:g} is {said[worst]:g}, the {other} is {seen[worst]:g}"
+            f"{name} at score {score[worst]:g} is {returned[worst]:g}, the {other} is {expected[worst]:g}"
         )

@@ -11,20 +11,20 @@ from gtgbm.losses.exponential import exp
 
 
 class SquaredError:
-    """(y - score)² / 2; the mean loss reported is the mean of (y - score)²."""
+    """The squared error (y - score)² / 2; the reported mean loss is the mean of (y - score)²."""
 
     n_scores = 1
     leaf = NewtonLeaf()
 
     def start(self, targets: Targets, context: FitContext) -> F64:
-        """Mean of the target."""
+        """Return the mean of the target."""
         return np.array([exact_mean(targets.y, targets.weights, context)])
 
     def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
         """Residuals are y - score."""
         del context
         residuals = targets.y - scores
-        with np.errstate(over="ignore"):  # an infinite loss is the booster's to report
+        with np.errstate(over="ignore"):  # the booster reports an infinite loss
             squares = residuals[0] * residuals[0]
         return Derivatives(residuals, None, targets.weights.mean(squares))
 
@@ -35,7 +35,7 @@ class SquaredError:
 
 
 _LARGEST_STEP = 10.0
-"""In log-odds, before the learning rate; steps this long come of almost vanishing curvatures."""
+"""In log-odds, before the learning rate; larger steps only result from curvatures close to 0."""
 
 
 class LogLoss:
@@ -45,7 +45,7 @@ class LogLoss:
     leaf = NewtonLeaf(largest=_LARGEST_STEP)
 
     def start(self, targets: Targets, context: FitContext) -> F64:
-        """Log-odds of the positive class."""
+        """Return the log-odds of the positive class."""
         p = exact_mean(targets.y, targets.weights, context)
         return np.array([np.log(p / (1.0 - p))])
 
@@ -59,7 +59,7 @@ class LogLoss:
         return Derivatives(residuals, curvatures, loss)
 
     def predict(self, scores: F64) -> F64:
-        """Probability of the second class."""
+        """Return the probability of the positive class."""
         with np.errstate(over="ignore"):
             return np.asarray(1.0 / (1.0 + np.exp(-scores[0])))
 
@@ -73,31 +73,31 @@ class MultinomialLoss:
         self.n_scores = n_classes
 
     def start(self, targets: Targets, context: FitContext) -> F64:
-        """Logarithms of the classes' frequencies."""
+        """Return the logarithms of the class frequencies."""
         is_class = targets.y == np.arange(self.n_scores)[:, None]
-        means = [exact_mean(one.astype(np.float64), targets.weights, context) for one in is_class]
+        means = [exact_mean(members.astype(np.float64), targets.weights, context) for members in is_class]
         return np.asarray(np.log(means), dtype=np.float64)
 
     def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
         """Residuals are 1 - p for a row's class and -p for the others.
 
-        Curvatures carry the factor k / (k - 1) of Friedman's multiclass step, by which one tree per class
-        accounts for the scores being free up to a shared constant.
+        Curvatures include the factor k / (k - 1) of Friedman's multiclass step, which accounts for the fact
+        that adding a constant to all scores changes nothing.
         """
         p = softmax(scores, context.pool)
-        chosen = (targets.y.astype(np.int64), np.arange(targets.y.shape[0]))
-        losses = -np.log(np.maximum(p[chosen], np.finfo(np.float64).tiny))
+        true_class = (targets.y.astype(np.int64), np.arange(targets.y.shape[0]))
+        losses = -np.log(np.maximum(p[true_class], np.finfo(np.float64).tiny))
         curvatures = p * (1.0 - p) * (self.n_scores / (self.n_scores - 1.0))
         residuals = -p
-        residuals[chosen] += 1.0
+        residuals[true_class] += 1.0
         return Derivatives(residuals, curvatures, targets.weights.mean(losses))
 
     def predict(self, scores: F64) -> F64:
-        """Probabilities, shape (n, k)."""
+        """Return probabilities, shape (n, k)."""
         return softmax(scores).T
 
 
 def softmax(scores: F64, pool: _core.Pool | None = None) -> F64:
-    """Probabilities of scores (k, n), over the first axis."""
+    """Return the probabilities of scores (k, n), over the first axis."""
     e = exp(scores - scores.max(axis=0), pool)
     return np.asarray(e / e.sum(axis=0), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Losses of single rows, given by a few functions; users' own ones among them."""
+"""Losses of single rows: built-in ones and the base class of custom ones."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from gtgbm.losses.base import Derivatives, LeafRule, NewtonLeaf, QuantileLeaf, T
 from gtgbm.losses.exponential import exp
 
 _DAMPING = 2.0137527074704766
-"""exp(0.7)."""
+"""exp(0.7): factor on the curvature of `Poisson`."""
 _NEWTON_ROUNDS = 100
-"""Steps to the best constant of a loss that does not know it."""
+"""Most Newton steps to the best constant of a loss that does not define `start`."""
 
 
 class LossFunction:
-    """A loss of one score per row: subclass it, or give any object with `value`, `gradient` and `curvature`.
+    """A loss of one score per row: subclass it, or pass any object with `value`, `gradient` and `curvature`.
 
     All methods take and return arrays of shape (n,), one entry per row. ``gtgbm.losses.check_loss`` compares
     gradients and curvatures with finite differences.
@@ -31,11 +31,11 @@ class LossFunction:
 
     @property
     def leaf(self) -> LeafRule:
-        """How leaves get their values."""
+        """Rule by which leaf values are computed."""
         return NewtonLeaf()
 
     def value(self, y: F64, score: F64) -> F64:
-        """Loss of each row."""
+        """Return the loss of each row."""
         raise NotImplementedError(f"{type(self).__name__} needs a method value(y, score)")
 
     def gradient(self, y: F64, score: F64) -> F64:
@@ -43,11 +43,11 @@ class LossFunction:
         raise NotImplementedError(f"{type(self).__name__} needs a method gradient(y, score)")
 
     def curvature(self, y: F64, score: F64) -> F64:
-        """Second derivative, or an upper bound of it; not negative."""
+        """Return the second derivative, or an upper bound of it; must not be negative."""
         raise NotImplementedError(f"{type(self).__name__} needs a method curvature(y, score)")
 
     def start(self, y: F64, averages: Averages) -> float:
-        """Best constant score, by Newton's method unless a loss knows better."""
+        """Return the best constant score, by Newton's method unless overridden."""
 
         def mean(verb: Callable[[F64, F64], F64], at: float) -> float:
             return averages.mean(verb(y, np.full_like(y, at)))
@@ -58,38 +58,38 @@ class LossFunction:
             for _ in range(_NEWTON_ROUNDS):
                 curvature = mean(self.curvature, score)
                 step = -mean(self.gradient, score) / curvature if curvature > 0.0 else 0.0
-                # Halved until the loss falls: from far away Newton's method overshoots.
+                # Halve the step until the loss falls: far from the minimum, Newton's method overshoots.
                 while abs(step) > 1e-9 * (1.0 + abs(score)):
-                    there = mean(self.value, score + step)
-                    if there < loss:
+                    new_loss = mean(self.value, score + step)
+                    if new_loss < loss:
                         break
                     step /= 2.0
                 else:
                     break
-                score, loss = score + step, there
+                score, loss = score + step, new_loss
         return score
 
     def predict(self, score: F64) -> F64:
-        """Return what the model predicts where it has this score."""
+        """Convert scores to predictions."""
         return score
 
     def check_target(self, y: F64, name: str) -> None:
-        """Raise a ValueError for targets that the loss does not take."""
+        """Raise a ValueError for targets that the loss does not accept."""
 
 
 @dataclass(frozen=True)
 class AbsoluteError(LossFunction):
-    """|y - score|: predicts medians."""
+    """Absolute error |y - score|: predicts the median."""
 
     name: ClassVar[str] = "absolute_error"
 
     @property
     def leaf(self) -> LeafRule:
-        """The median."""
+        """Leaves take the median."""
         return QuantileLeaf(0.5)
 
     def value(self, y: F64, score: F64) -> F64:
-        """|y - score|."""
+        """Return |y - score|."""
         return np.abs(y - score)
 
     def gradient(self, y: F64, score: F64) -> F64:
@@ -102,7 +102,7 @@ class AbsoluteError(LossFunction):
         return np.ones_like(score)
 
     def start(self, y: F64, averages: Averages) -> float:
-        """Median."""
+        """Return the median of the targets."""
         return averages.quantile(y, 0.5)
 
 
@@ -121,11 +121,11 @@ class Quantile(LossFunction):
 
     def __post_init__(self) -> None:
         _require(0.0 < self.share < 1.0, f"Quantile(share={self.share!r}): give a share in (0, 1)")
-        object.__setattr__(self, "share", float(self.share))  # numpy's numbers too
+        object.__setattr__(self, "share", float(self.share))  # accepts numpy scalars
 
     @property
     def leaf(self) -> LeafRule:
-        """The same quantile."""
+        """Leaves take the same quantile."""
         return QuantileLeaf(self.share)
 
     def value(self, y: F64, score: F64) -> F64:
@@ -142,13 +142,13 @@ class Quantile(LossFunction):
         return np.ones_like(score)
 
     def start(self, y: F64, averages: Averages) -> float:
-        """Quantile of the targets."""
+        """Return the quantile of the targets."""
         return averages.quantile(y, self.share)
 
 
 @dataclass(frozen=True)
 class Huber(LossFunction):
-    """Squared near the target, absolute beyond `delta`: outliers pull with limited force.
+    """Huber loss: squared error up to `delta`, linear beyond, so that outliers have limited influence.
 
     Parameters
     ----------
@@ -169,31 +169,32 @@ class Huber(LossFunction):
         return np.asarray(near * (off - 0.5 * near))
 
     def gradient(self, y: F64, score: F64) -> F64:
-        """Score - y, cut off at delta."""
+        """Score - y, clipped to [-delta, delta]."""
         return np.clip(score - y, -self.delta, self.delta)
 
     def curvature(self, y: F64, score: F64) -> F64:
         """1 within delta, delta / |y - score| beyond.
 
-        An upper bound of the curvature, with which a leaf's step is a weighted mean of its rows and never
-        overshoots; the second derivative itself is 0 out there.
+        This is an upper bound: the second derivative itself is 0 beyond delta. With it, a leaf's step is a
+        weighted mean of the errors of its rows and never overshoots.
         """
         return np.asarray(self.delta / np.maximum(np.abs(y - score), self.delta))
 
     def start(self, y: F64, averages: Averages) -> float:
-        """From the median, by Newton's steps."""
+        """Return the best constant, by Newton's method from the median."""
         score = averages.quantile(y, 0.5)
         return score + super().start(y - score, averages)
 
 
 @dataclass(frozen=True)
 class Tweedie(LossFunction):
-    """Deviance of targets that are 0 or positive, such as claims; the score is the logarithm of the mean.
+    """Tweedie deviance of non-negative targets, such as claims; the score is the logarithm of the mean.
 
     Parameters
     ----------
     power : float, default 1.5
-        In [1, 2): the variance grows as this power of the mean. 1 is Poisson's, without `Poisson`'s damping.
+        In [1, 2): the variance grows with this power of the mean. 1 is the Poisson deviance, without the
+        damping of `Poisson`.
     """
 
     power: float = 1.5
@@ -201,7 +202,7 @@ class Tweedie(LossFunction):
 
     @property
     def leaf(self) -> LeafRule:
-        """Steps of a logarithm."""
+        """Newton steps for a score that is a logarithm."""
         return NewtonLeaf(is_logarithmic=True)
 
     def __post_init__(self) -> None:
@@ -224,15 +225,15 @@ class Tweedie(LossFunction):
         return np.asarray((2.0 - self.power) * over + (self.power - 1.0) * under)
 
     def start(self, y: F64, averages: Averages) -> float:
-        """Logarithm of the mean."""
+        """Return the logarithm of the mean target."""
         return math.log(averages.mean(y))
 
     def predict(self, score: F64) -> F64:
-        """exp(score)."""
+        """Return exp(score), the predicted mean."""
         return exp(score)
 
     def check_target(self, y: F64, name: str) -> None:
-        """Refuse negative targets, and targets that are all 0."""
+        """Raise an error for negative targets, and for targets that are all 0."""
         lowest = float(y.min(initial=0.0))
         if lowest < 0.0:
             raise ValueError(f"{name} holds {lowest:g}: loss={self.name!r} needs targets of at least 0")
@@ -254,9 +255,9 @@ class Poisson(Tweedie):
         _require(self.power == 1.0, f"Poisson(power={self.power!r}): the power is 1; use Tweedie for others")
 
     def curvature(self, y: F64, score: F64) -> F64:
-        """exp(score + 0.7): as large as the second derivative gets within a step of 0.7.
+        """exp(score + 0.7), the largest second derivative within a step of 0.7.
 
-        Counts are easily overfit; LightGBM's models of counts are damped in the same way.
+        The larger curvature damps steps, since models of counts overfit easily. LightGBM does the same.
         """
         return np.asarray(_DAMPING * super().curvature(y, score))
 
@@ -265,11 +266,11 @@ class Poisson(Tweedie):
 
 
 NOT_OF_CLASSES = (AbsoluteError, Huber, Quantile, Tweedie)
-"""Losses whose scores are no log-odds."""
+"""Losses for regression only: their scores are not log-odds."""
 
 
 class Pointwise:
-    """A loss function as the engine takes it."""
+    """Adapts a loss function of single rows to the `Loss` interface."""
 
     n_scores = 1
 
@@ -279,46 +280,46 @@ class Pointwise:
         self.leaf: LeafRule = getattr(function, "leaf", NewtonLeaf())
 
     def of_classes(self) -> Pointwise:
-        """Return the loss for two classes: where it does not say otherwise, scores are log-odds."""
+        """Return the loss for two classes, whose scores are log-odds unless it defines `predict`."""
         return Pointwise(self._function, is_of_classes=True)
 
     def start(self, targets: Targets, context: FitContext) -> F64:
-        """Best constant, as the function says or by Newton's method."""
+        """Return the best constant: the function's own `start`, or by Newton's method."""
         find = getattr(self._function, "start", None)
         if find is None:
             find = LossFunction.start.__get__(self._function)
         return np.array([float(find(targets.y, Averages(targets.weights, context)))])
 
     def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
-        """Ask the function, and check what it says."""
+        """Return the derivatives that the function computes, after checking them."""
         del context
         y, score = targets.y, scores[0]
-        gradient = self._asked("gradient", y, score)
-        curvature = self._asked("curvature", y, score)
+        gradient = self._evaluate("gradient", y, score)
+        curvature = self._evaluate("curvature", y, score)
         if curvature.min(initial=0.0) < 0.0:
             raise ValueError(f"{self._function!r}.curvature returned {curvature.min():g}; it must not be < 0")
         return Derivatives(
-            -gradient[None], curvature[None], targets.weights.mean(self._asked("value", y, score))
+            -gradient[None], curvature[None], targets.weights.mean(self._evaluate("value", y, score))
         )
 
     def check_target(self, y: F64, name: str) -> None:
-        """Let the function refuse targets."""
-        refuse = getattr(self._function, "check_target", None)
-        if refuse is not None:
-            refuse(y, name)
+        """Call the function's own check of targets, if it has one."""
+        check = getattr(self._function, "check_target", None)
+        if check is not None:
+            check(y, name)
 
     def predict(self, scores: F64) -> F64:
-        """Let the function translate scores."""
-        translate = getattr(self._function, "predict", None)
-        is_default = translate is None or getattr(translate, "__func__", None) is LossFunction.predict
+        """Convert scores to predictions with the function's own `predict`, if it has one."""
+        predict = getattr(self._function, "predict", None)
+        is_default = predict is None or getattr(predict, "__func__", None) is LossFunction.predict
         if is_default and self._is_of_classes:
             return np.asarray(1.0 / (1.0 + exp(-scores[0])))
-        if translate is None:
+        if predict is None:
             score: F64 = scores[0]
             return score
-        return np.asarray(translate(scores[0]), dtype=np.float64)
+        return np.asarray(predict(scores[0]), dtype=np.float64)
 
-    def _asked(self, verb: str, y: F64, score: F64) -> F64:
+    def _evaluate(self, verb: str, y: F64, score: F64) -> F64:
         with np.errstate(over="ignore", invalid="ignore"):
             answer = np.asarray(getattr(self._function, verb)(y, score), dtype=np.float64)
         if answer.shape != y.shape:

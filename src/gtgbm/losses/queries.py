@@ -1,4 +1,4 @@
-"""Rows that belong together: the documents of a query."""
+"""Queries of a ranking: groups of rows, each row a document, that are ranked against each other."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from gtgbm.exact import F64, I64, Bool
 
 @dataclass(frozen=True)
 class Queries:
-    """Rows by query.
+    """Rows grouped by query.
 
     Attributes
     ----------
     rows : ndarray of int64, shape (n,)
-        Query q has ``rows[begin[q]:begin[q + 1]]``, in the order of the table.
+        The rows of query q are ``rows[begin[q]:begin[q + 1]]``, in table order.
     begin : ndarray of int64, shape (queries + 1,)
     """
 
     rows: I64
     begin: I64
     ideals: dict[int | None, tuple[F64, F64]] = field(default_factory=dict, compare=False, repr=False)
-    """DCG of the best orders for relevances met before, by the number of places: they never change."""
+    """Cache of `ideal_dcg` by truncation k: the relevances, and the ideal DCG of each query."""
 
     @classmethod
     def of(cls, qid: NDArray[Any]) -> Queries:
-        """Group rows by equal ids, wherever they stand."""
+        """Group rows by equal ids; the rows of a query need not be adjacent."""
         _, number, counts = np.unique(qid, return_inverse=True, return_counts=True)
         return cls(np.argsort(number, kind="stable"), np.concatenate([[0], np.cumsum(counts)]))
 
@@ -41,22 +41,22 @@ class Queries:
 
     @cached_property
     def sizes(self) -> I64:
-        """Rows of each query."""
+        """Number of rows of each query."""
         return np.diff(self.begin)
 
     @cached_property
     def number(self) -> I64:
-        """Query of each entry of `rows`."""
+        """Index of the query of each entry of `rows`."""
         return np.repeat(np.arange(len(self)), self.sizes)
 
     def of_rows(self, kept: Bool) -> Queries:
-        """Keep some rows, which are numbered anew; queries without any are dropped."""
+        """Keep some rows and renumber them from 0; queries without kept rows are dropped."""
         number = np.empty(self.rows.shape[0], dtype=np.int64)
         number[self.rows] = self.number
         return Queries.of(number[kept])
 
     def ranked(self, score: F64) -> tuple[I64, I64]:
-        """Rows by query and falling score, ties in the order of the table; and each one's place from 0."""
+        """Return rows sorted by query and descending score, ties in table order, and their ranks from 0."""
         ranked = np.empty_like(self.rows)
         _core.rank_rows(_core.Pool(1), self.rows, self.begin, np.ascontiguousarray(score), ranked)
         return ranked, self.place

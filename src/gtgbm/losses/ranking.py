@@ -1,4 +1,4 @@
-"""Losses of pairs of documents, for ranking."""
+"""Pairwise losses for ranking."""
 
 from __future__ import annotations
 
@@ -14,8 +14,18 @@ from gtgbm.losses.queries import Queries
 
 
 @dataclass(frozen=True)
-class _Facts:
-    """What of a loss does not change while scores do."""
+class _TargetConstants:
+    """Quantities of the targets that do not depend on scores, computed once per fit.
+
+    Attributes
+    ----------
+    gain : ndarray of float64, shape (n,)
+    weight : ndarray of float64, shape (queries,)
+        With `by_ndcg`, 1 / ideal DCG of a query, else the weight of each of its pairs.
+    discount : ndarray of float64, shape (places,)
+    query_weight : ndarray of float64, shape (queries,)
+        Sample weight of each query.
+    """
 
     gain: F64
     weight: F64
@@ -24,15 +34,15 @@ class _Facts:
 
 
 class RankingLoss:
-    """Logistic loss of pairs of documents.
+    """Logistic loss of pairs of documents of a query that differ in relevance.
 
     Parameters
     ----------
     by_ndcg : bool
-        LambdaMART: pairs weigh as much as NDCG would change if they changed places. Else all pairs of a query
-        weigh the same, and the pairs of every query together as much as it has documents.
+        True: LambdaMART, which weights a pair by the change of NDCG if the two documents swapped ranks.
+        False: all pairs of a query have the same weight, and their weights add up to its number of documents.
     truncation : int
-        With `by_ndcg`, only pairs with a document among the first so many count.
+        With `by_ndcg`, only pairs with at least one document in the first `truncation` ranks count.
     """
 
     n_scores = 1
@@ -41,21 +51,21 @@ class RankingLoss:
     def __init__(self, by_ndcg: bool, truncation: int) -> None:
         self._by_ndcg = by_ndcg
         self._truncation = truncation
-        self._facts: list[tuple[Targets, _Facts]] = []
+        self._constants: list[tuple[Targets, _TargetConstants]] = []
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Not what was learnt about a fit's targets.
+        # Without the constants of a fit's targets, which would pickle the training data.
         return RankingLoss, (self._by_ndcg, self._truncation)
 
     def start(self, targets: Targets, context: FitContext) -> F64:
-        """0: only differences count."""
+        """Return 0, since only differences of scores matter."""
         del targets, context
         return np.zeros(1)
 
     def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
-        """Sum over pairs; the mean loss is that of a query."""
+        """Sum the derivatives over pairs; the mean loss is the mean over queries."""
         assert targets.queries is not None
-        facts = self._facts_of(targets)
+        constants = self._constants_of(targets)
         residuals, curvatures = np.empty_like(scores), np.empty_like(scores)
         queries, losses = targets.queries, np.empty(len(targets.queries))
         _core.rank_residuals(
@@ -63,27 +73,27 @@ class RankingLoss:
             queries.rows,
             queries.begin,
             targets.y,
-            facts.gain,
-            facts.weight,
-            facts.discount,
+            constants.gain,
+            constants.weight,
+            constants.discount,
             scores[0],
-            self._truncation if self._by_ndcg else facts.discount.shape[0],
+            self._truncation if self._by_ndcg else constants.discount.shape[0],
             self._by_ndcg,
             residuals[0],
             curvatures[0],
             losses,
         )
-        return Derivatives(residuals, curvatures, float(np.average(losses, weights=facts.query_weight)))
+        return Derivatives(residuals, curvatures, float(np.average(losses, weights=constants.query_weight)))
 
     def predict(self, scores: F64) -> F64:
         """Return the score itself: documents are sorted by it."""
         score: F64 = scores[0]
         return score
 
-    def _facts_of(self, targets: Targets) -> _Facts:
-        for known, facts in self._facts:
+    def _constants_of(self, targets: Targets) -> _TargetConstants:
+        for known, constants in self._constants:
             if known is targets:
-                return facts
+                return constants
         assert targets.queries is not None
         gain, discount = dcg_gains(targets.y), discounts(targets.queries)
         if self._by_ndcg:
@@ -94,23 +104,23 @@ class RankingLoss:
             weight = targets.queries.sizes / np.maximum(pairs, 1.0)
         # All rows of a query weigh the same.
         first_rows = targets.queries.rows[targets.queries.begin[:-1]]
-        facts = _Facts(gain, weight, discount, targets.weights.as_floats()[first_rows])
-        self._facts.append((targets, facts))
-        return facts
+        constants = _TargetConstants(gain, weight, discount, targets.weights.as_floats()[first_rows])
+        self._constants.append((targets, constants))
+        return constants
 
 
 def dcg_gains(relevance: F64) -> F64:
-    """NDCG's gain of documents: 2 ** relevance - 1."""
+    """Return the DCG gain of documents: 2 ** relevance - 1."""
     return np.exp2(relevance) - 1.0
 
 
 def discounts(queries: Queries) -> F64:
-    """NDCG's discount of each place, as many as the longest query has."""
+    """Return the DCG discount of each rank, up to the length of the longest query."""
     return np.asarray(1.0 / np.log2(2.0 + np.arange(int(queries.sizes.max(initial=1)))))
 
 
 def ideal_dcg(queries: Queries, relevance: F64, k: int | None = None) -> F64:
-    """DCG of each query's best order, over the first k places."""
+    """Return the DCG of each query's ideal order, over the first k ranks."""
     known = queries.ideals.get(k)
     if known is None or known[0] is not relevance:
         known = relevance, dcg(queries, dcg_gains(relevance), relevance, k)
@@ -119,7 +129,7 @@ def ideal_dcg(queries: Queries, relevance: F64, k: int | None = None) -> F64:
 
 
 def dcg(queries: Queries, gain: F64, score: F64, k: int | None = None) -> F64:
-    """DCG of each query's documents, sorted by score, over the first k places."""
+    """Return the DCG of each query's documents, sorted by score, over the first k ranks."""
     rows, place = queries.ranked(score)
     counts = np.ones(place.shape[0]) if k is None else (place < k).astype(np.float64)
     worth = mean_of_ties(queries, score[rows], discounts(queries)[place] * counts)
@@ -127,7 +137,13 @@ def dcg(queries: Queries, gain: F64, score: F64, k: int | None = None) -> F64:
 
 
 def mean_of_ties(queries: Queries, ranked_score: F64, values: F64) -> F64:
-    """Let documents of one query and score share what their places are worth: none of them is first."""
+    """Average values over documents of the same query and score, so that ties share their ranks.
+
+    Parameters
+    ----------
+    ranked_score, values : ndarray of float64, shape (n,)
+        In the order of ``queries.ranked``.
+    """
     begins = np.ones(ranked_score.shape[0], dtype=np.bool_)
     begins[1:] = (np.diff(ranked_score) != 0.0) | (np.diff(queries.number) != 0)
     first = np.flatnonzero(begins)
@@ -136,7 +152,7 @@ def mean_of_ties(queries: Queries, ranked_score: F64, values: F64) -> F64:
 
 
 def sum_of_queries(queries: Queries, values: F64) -> F64:
-    """Add up the entries of each query."""
+    """Return the sum of the entries of each query."""
     return np.bincount(queries.number, weights=values, minlength=len(queries)).astype(np.float64)
 
 

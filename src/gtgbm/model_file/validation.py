@@ -213,7 +213,14 @@ def _float(value: float | None) -> float:
 
 
 def _array(values: Sequence[Any], dtype: Any) -> NDArray[Any]:
-    return np.array(values, dtype=dtype)
+    if dtype is not np.int32:
+        return np.array(values, dtype=dtype)
+    # numpy before 2.0 wraps integers that do not fit instead of raising an error.
+    wide: NDArray[Any] = np.array(values, dtype=np.int64)
+    found = wide.astype(np.int32)
+    if not np.array_equal(found, wide):
+        raise OverflowError("a tree has a number that does not fit 32 bits")
+    return found
 
 
 def _flags(nodes: Sequence[int], n: int) -> NDArray[np.uint8]:

@@ -1,6 +1,6 @@
-"""Several tasks that share features.
+"""Multitask training: several tasks that share features.
 
-Prices under the shared set Ω_G, turns of tasks, common trees, and columns binned once for all tasks.
+Prices with the shared set Ω_G, the order of tasks in a round, common trees, columns binned only once.
 """
 
 from gtgbm.multitask.task import Task, TaskSharing

@@ -1,4 +1,4 @@
-"""Trees that tasks have in common: grown from the rows of all of them, before each goes on by itself."""
+"""Common trees: grown on the rows of all tasks, before each task continues with its own trees."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from gtgbm.multitask.task import Task, TaskSharing
 def common_trees(tasks: Sequence[Task], sharing: TaskSharing, pool: _core.Pool) -> Model:
     """Fit one model to the rows of all tasks.
 
-    A feature costs what it costs a task alone, on average, as a share of the squared error of all tasks: it
-    is bought once, and all tasks own it.
+    A feature is bought once for all tasks. Its price, as a share of the squared error of all tasks, is the
+    mean price for a single task divided by the number of tasks.
     """
     sizes = [task.n_rows for task in tasks]
     first = tasks[0].problem
     prices = [task.problem.settings.prices for task in tasks]
-    penalty = sharing.group_penalty + np.average([one.penalty for one in prices], weights=sizes)
+    penalty = sharing.group_penalty + np.average([price.penalty for price in prices], weights=sizes)
     limits = [limit for limit in (sharing.limit, prices[0].limit) if limit is not None]
     rates = [task.problem.settings.rounds.learning_rate for task in tasks]
     settings = replace(
@@ -38,17 +38,17 @@ def common_trees(tasks: Sequence[Task], sharing: TaskSharing, pool: _core.Pool) 
         ),
         prices=replace(prices[0], penalty=float(penalty) / len(tasks), limit=min(limits, default=None)),
     )
-    together = Problem(_all_rows(tasks), first.loss, settings, first.seed)
-    return train(together, FitContext(pool)).model
+    joint = Problem(_all_rows(tasks), first.loss, settings, first.seed)
+    return train(joint, FitContext(pool)).model
 
 
 def _all_rows(tasks: Sequence[Task]) -> Dataset:
-    """Put the rows of all tasks into one table, task after task."""
+    """Concatenate the rows of all tasks into one dataset."""
     parts = [task.own_problem().data for task in tasks]
     tables = [part.table for part in parts]
     table = vstack(tables, format="csc") if issparse(tables[0]) else np.concatenate(tables)
     y = np.concatenate([part.targets.y for part in parts])
     weights = [part.targets.weights for part in parts]
-    if all(one.are_equal for one in weights):
+    if all(part.are_equal for part in weights):
         return Dataset(table, Targets(y, RowWeights.equal(y.shape[0])))
-    return Dataset(table, Targets(y, RowWeights.of(np.concatenate([one.as_floats() for one in weights]))))
+    return Dataset(table, Targets(y, RowWeights.of(np.concatenate([part.as_floats() for part in weights]))))

@@ -1,4 +1,4 @@
-"""One table for several tasks: its columns are binned once, and each task takes the codes of its rows."""
+"""A table shared by several tasks: columns are binned once, and each task uses the codes of its own rows."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ _BATCH = 512
 class SharedTable:
     """A dense table whose rows belong to several tasks.
 
-    Thresholds are placed by a sample of all rows, whichever task they belong to.
+    Thresholds are computed from a sample of the rows of all tasks.
 
     Parameters
     ----------
     seed : int
-        Draws the sample, as a fit to the whole table would.
+        Seed of the sample, which is the same as for a fit to the whole table.
     """
 
     def __init__(self, table: Table, pool: _core.Pool, max_bins: int, seed: int) -> None:
         self._table, self._pool, self._max_bins, self._seed = table, pool, max_bins, seed
-        # One caller at a time: a pool serves no two at once.
+        # The thread pool allows only one caller at a time.
         self._lock = RLock()
         self._columns: dict[int, SharedColumns] = {}
 
     def of_rows(self, rows: I64, sample: I64, threshold_rows: int) -> TaskColumns:
-        """Columns of some rows.
+        """Return the columns of some rows.
 
         Parameters
         ----------
         rows : ndarray of int64
             Ascending.
         sample : ndarray of int64
-            Those of `rows`, as positions, that screen candidates.
+            Positions in `rows` of the rows on which candidates are screened.
         threshold_rows : int
-            Size of the sample that places thresholds.
+            Size of the sample that thresholds are computed from.
         """
         with self._lock:
             if threshold_rows not in self._columns:
@@ -52,7 +52,7 @@ class SharedTable:
 
 
 class SharedColumns:
-    """Codes of whole columns, each encoded once, whoever asks for it first."""
+    """Codes of whole columns, each encoded once, when a task first needs it."""
 
     def __init__(self, columns: Columns, lock: RLock) -> None:
         self.n_columns = columns.n_columns
@@ -62,12 +62,12 @@ class SharedColumns:
         self._n_bins: I32 = np.full(columns.n_columns, -1, dtype=np.int32)
 
     def thresholds(self, column: int) -> F64:
-        """Thresholds of a column that was encoded before."""
+        """Return the thresholds of a column that was encoded before."""
         with self._lock:
             return self._columns.thresholds(column)
 
     def take(self, columns: I64, rows: I64, out: U8) -> I32:
-        """Write the codes of some rows as `Columns.encode` does those of all; returns numbers of bins."""
+        """Write the codes of some rows in the layout of `Columns.encode`, and return numbers of bins."""
         with self._lock:
             new = np.unique(columns[self._n_bins[columns] < 0])
             for first in range(0, new.shape[0], _BATCH):
@@ -82,12 +82,12 @@ class SharedColumns:
         return self._n_bins[columns]
 
     def rank_codes(self, columns: I64, rows: I64, levels: int, out: U8) -> None:
-        """Write rough codes of some rows."""
+        """Write coarse codes of some rows."""
         with self._lock:
             self._columns.rank_codes(columns, rows, levels, out)
 
     def minmax_values(self, rows: I64, out: U16) -> None:
-        """Write scaled values of some rows of all columns."""
+        """Write min-max scaled values of some rows of all columns."""
         with self._lock:
             self._columns.minmax_values(rows, out)
 
@@ -102,7 +102,7 @@ class TaskColumns:
         self._rows = rows
 
     def thresholds(self, column: int) -> F64:
-        """Thresholds of a column, placed by rows of all tasks."""
+        """Return the thresholds of a column, which are the same for all tasks."""
         return self._shared.thresholds(column)
 
     def encode(self, columns: I64, out: U8) -> I32:
@@ -110,9 +110,9 @@ class TaskColumns:
         return self._shared.take(columns, self._rows, out)
 
     def rank_codes(self, columns: I64, rows: I64, levels: int, out: U8) -> None:
-        """Write rough codes of some rows."""
+        """Write coarse codes of some rows."""
         self._shared.rank_codes(columns, self._rows[rows], levels, out)
 
     def minmax_values(self, rows: I64, out: U16) -> None:
-        """Write scaled values of some rows of all columns."""
+        """Write min-max scaled values of some rows of all columns."""
         self._shared.minmax_values(self._rows[rows], out)

@@ -1,4 +1,4 @@
-"""One of several tasks, as they are trained."""
+"""A task, and what tasks share."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from gtgbm.exact import I64
 
 @dataclass(frozen=True)
 class Task:
-    """One task's rows, and how it is trained.
+    """The problem of one task, and its rows.
 
     Attributes
     ----------
     problem : Problem
-        Its table is the task's own, or the dense table of all tasks, of which it has some `rows`; its
-        penalty is that of the task alone, its limit the number of features it may select by itself.
+        Its table is the task's own, or the dense table of all tasks, in which the task has some `rows`. Its
+        penalty is that of the task, without the group penalty. Its limit is the most features that the task
+        may select.
     rows : ndarray of int64 or None
-        Ascending; None: all rows of a table of its own.
+        Rows of the task in the table, ascending; None: all rows, the table is the task's own.
     """
 
     problem: Problem
@@ -30,7 +31,7 @@ class Task:
         return self.problem.data.n_rows
 
     def own_problem(self) -> Problem:
-        """Return the problem over the task's rows alone; a copy only where they are not the whole table."""
+        """Return the problem with the task's rows only; they are copied unless they are the whole table."""
         table, targets = self.problem.data.table, self.problem.data.targets
         if self.rows is None or self.rows.shape[0] == table.shape[0]:
             return self.problem
@@ -39,18 +40,19 @@ class Task:
 
 @dataclass(frozen=True)
 class TaskSharing:
-    """What tasks have to do with each other.
+    """How tasks share features.
 
     Attributes
     ----------
     group_penalty : float
-        μ_G: what a feature costs on top that no task owns yet.
+        μ_G: additional price of a feature that no task owns yet.
     limit : int or None
         Most features of all tasks together.
     in_parallel : bool
-        Whether tasks learn of each other's features only after each round; see `Parallel`.
+        Whether the tasks of a round run in parallel, so that purchases take effect after the round; see
+        `Parallel`.
     n_common_rounds : int
-        Rounds of common trees, which all tasks begin with.
+        Number of rounds of common trees, with which all tasks start.
     """
 
     group_penalty: float

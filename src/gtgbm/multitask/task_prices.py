@@ -1,4 +1,4 @@
-"""What features cost tasks that share them: the set Ω_G of what any of them owns lives here."""
+"""Prices of features for tasks that share them, and the set Ω_G of features that any task owns."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from gtgbm.pricing import FeatureCosts
 
 
 class SharedFeatures:
-    """What all tasks own together: the set Ω_G.
+    """Features that at least one task owns: the set Ω_G.
 
     Parameters
     ----------
     limit : int or None
-        Most features that all tasks together may own.
+        Most features that all tasks together may own; None: no limit.
     """
 
     def __init__(self, n_features: int, limit: int | None) -> None:
@@ -23,30 +23,30 @@ class SharedFeatures:
         self.owned: list[int] = []
 
     def own(self, feature: int) -> None:
-        """Own a feature, which may be owned already."""
+        """Add a feature, unless it is owned already."""
         if not self.is_owned[feature]:
             self.is_owned[feature] = True
             self.owned.append(feature)
 
     def know(self, other: SharedFeatures) -> None:
-        """Own what another one owns, in its order."""
+        """Replace the owned features by those of another object."""
         self.is_owned[:] = other.is_owned
         self.owned = list(other.owned)
 
 
 class TaskCosts(FeatureCosts):
-    """Prices of one task among several: a feature that another one owns costs less.
+    """Prices of one of several tasks: a feature that another task owns costs less.
 
     Parameters
     ----------
     penalty : float
-        μ_t: what the first use of a feature by this task costs.
+        μ_t: price of the first use of a feature by this task.
     group_penalty : float
-        μ_G: what the first use of a feature by any task costs on top.
+        μ_G: additional price of the first use of a feature by any task.
     limit : int or None
         Most features that this task may own.
     is_sharing : bool
-        False where others' features cost the same as any other: tasks have nothing to tell each other then.
+        False if features of other tasks cost the same as new features, so that tasks need not know them.
     """
 
     def __init__(
@@ -67,27 +67,27 @@ class TaskCosts(FeatureCosts):
     def start_tree(self, root_sse: float, fixed_point_scale: float, allowed: Bool | None = None) -> None:
         """Set both prices for a tree."""
         super().start_tree(root_sse, fixed_point_scale, allowed)
-        # As one number, so that two penalties cost the same as one of their sum.
+        # Added before the product, so that two penalties cost exactly as much as one equal to their sum.
         self._group_price = (self._penalty + self._group_penalty) * root_sse
 
     @property
     def owned_by_other_tasks(self) -> list[int]:
-        """Features that only other tasks own, in the order they were bought."""
+        """Features that other tasks own but this one does not, in the order of purchase."""
         if not self._is_sharing:
             return []
         return [feature for feature in self._shared.owned if not self._is_owned[feature]]
 
     @property
     def new_price(self) -> float:
-        """What any feature that the task does not own costs at least."""
+        """Lowest price of any feature that the task does not own yet."""
         if len(self.owned) >= self._limit:
             return np.inf
-        any_offered = self._is_sharing and len(self._shared.owned) > len(self.owned)
-        return self._price if any_offered else self.search_price
+        has_cheaper = self._is_sharing and len(self._shared.owned) > len(self.owned)
+        return self._price if has_cheaper else self.search_price
 
     @property
     def search_price(self) -> float:
-        """What a feature costs that no task owns."""
+        """Price of a feature that no task owns yet; infinite once a limit is reached."""
         within = len(self.owned) < self._limit and len(self._shared.owned) < self._shared.limit
         return self._group_price if within else np.inf
 
@@ -97,12 +97,12 @@ class TaskCosts(FeatureCosts):
         return self._shared.is_owned if self._is_sharing else self._is_owned
 
     def prices(self, features: I64) -> F64:
-        """Price of each feature now."""
-        within = self._price if len(self.owned) < self._limit else np.inf
-        new = np.where(self._shared.is_owned[features], within, self.search_price)
+        """Return the current price of each feature; 0 if this task owns it."""
+        shared_price = self._price if len(self.owned) < self._limit else np.inf
+        new = np.where(self._shared.is_owned[features], shared_price, self.search_price)
         return np.where(self._is_owned[features], 0.0, new)
 
     def buy(self, feature: int) -> None:
-        """Own a feature from now on; for the others it is cheaper then."""
+        """Add a feature to the owned ones, which makes it cheaper for other tasks."""
         super().buy(feature)
         self._shared.own(feature)

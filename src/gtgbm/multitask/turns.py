@@ -1,4 +1,4 @@
-"""How the tasks of one round follow each other: one after the other, or all at once."""
+"""Runs the tasks of a round one after the other, or in parallel."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ T = TypeVar("T")
 
 
 class Turns(Protocol):
-    """Runs the tasks, and says what each of them knows of the others' features.
+    """Runs the tasks of a round, and determines which features of other tasks each task knows.
 
     Attributes
     ----------
     shared : list of SharedFeatures, one per task
+        Features of all tasks, as far as each task knows them.
     pools : list of Pool, one per task
     """
 
@@ -26,16 +27,16 @@ class Turns(Protocol):
 
     @property
     def owned(self) -> list[int]:
-        """Features of all tasks, in the order they were bought."""
+        """Features of all tasks, in the order of purchase."""
         ...
 
     def run(self, work: Callable[[int], T], tasks: Sequence[int]) -> list[T]:
-        """Do something for each of some tasks: one round, or what comes before the first."""
+        """Return the results of `work`, such as one boosting round, for some tasks."""
         ...
 
 
 class Sequential:
-    """One task after the other: what it buys is cheaper for those after it, in the same round already."""
+    """Runs one task after the other; a purchase is cheaper for later tasks of the same round already."""
 
     def __init__(self, n_tasks: int, n_features: int, limit: int | None, pool: _core.Pool) -> None:
         self._shared = SharedFeatures(n_features, limit)
@@ -48,16 +49,17 @@ class Sequential:
         return self._shared.owned
 
     def run(self, work: Callable[[int], T], tasks: Sequence[int]) -> list[T]:
-        """Do something for each of some tasks."""
+        """Return the results of `work` for some tasks."""
         return [work(k) for k in tasks]
 
 
 class Parallel:
-    """All tasks at once, each knowing what the others owned when the round began.
+    """Runs all tasks in parallel; each knows the features that other tasks owned when the round began.
 
-    Purchases become known when the round has ended, in the order of the tasks, so that neither the number of
-    threads nor their pace makes a difference. What a limit still allows is dealt out to the tasks as evenly
-    as can be before a round, the first ones getting what is left over: together they cannot exceed it.
+    Purchases become known after the round, in the order of the tasks, so that the result depends neither on
+    the number of threads nor on their speed. Before each round, the number of features that a limit still
+    allows is divided evenly among the tasks, with the remainder going to the first ones, so that the limit is
+    never exceeded.
     """
 
     def __init__(self, n_tasks: int, n_features: int, limit: int | None, pool: _core.Pool) -> None:
@@ -73,20 +75,20 @@ class Parallel:
         return self._all.owned
 
     def run(self, work: Callable[[int], T], tasks: Sequence[int]) -> list[T]:
-        """Do something for each of some tasks, as many at a time as there are threads."""
+        """Return the results of `work` for some tasks, as many at a time as there are threads."""
         if self._is_limited:
             each, rest = divmod(self._all.limit - len(self.owned), len(tasks))
             for turn, k in enumerate(tasks):
                 self.shared[k].limit = len(self.owned) + each + (turn < rest)
         if self._n_workers == 1:
-            found = [work(k) for k in tasks]
+            results = [work(k) for k in tasks]
         else:
             with ThreadPoolExecutor(self._n_workers) as threads:
-                found = list(threads.map(work, tasks))
+                results = list(threads.map(work, tasks))
         known = len(self.owned)
-        for one in self.shared:
-            for feature in one.owned[known:]:
+        for of_task in self.shared:
+            for feature in of_task.owned[known:]:
                 self._all.own(feature)
-        for one in self.shared:
-            one.know(self._all)
-        return found
+        for of_task in self.shared:
+            of_task.know(self._all)
+        return results

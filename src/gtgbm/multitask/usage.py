@@ -1,4 +1,4 @@
-"""Which of the features that tasks own are in use, and by how many tasks."""
+"""The features that the fitted models of tasks use, and how many tasks use each."""
 
 from __future__ import annotations
 
@@ -20,16 +20,18 @@ class UsedFeature(NamedTuple):
 def used_features(
     histories: Iterable[Sequence[HistoryEntry]], owned: Sequence[tuple[int, Any]]
 ) -> list[UsedFeature]:
-    """Return features in the order of `owned`; early stopping may have dropped some of those once owned.
+    """Return the features that tasks use, in the order of `owned`.
+
+    Early stopping may have dropped all trees that used an owned feature; such features are left out.
 
     Parameters
     ----------
     histories : iterable of sequence of HistoryEntry
         One for each task.
     owned : sequence of (int, category or None)
-        Features of all tasks, categories named as in the histories.
+        Features of all tasks; categories are represented as in the histories.
     """
-    # A category that is NaN does not equal itself, its text does.
+    # As text, since NaN is a category too and does not equal itself.
     n_tasks = Counter((entry.feature, str(entry.category)) for history in histories for entry in history)
-    found = [UsedFeature(*one, n_tasks[one[0], str(one[1])]) for one in owned]
-    return [one for one in found if one.n_tasks]
+    features = [UsedFeature(column, category, n_tasks[column, str(category)]) for column, category in owned]
+    return [feature for feature in features if feature.n_tasks]

@@ -1,6 +1,6 @@
-"""What a feature costs and who owns it.
+"""Feature costs, and the set of features that a model owns.
 
-The set Ω of owned features, prices in units of a tree's gain, and the purchases of a level's nodes.
+The set Ω of owned features, prices in units of a tree's gain, and the purchases at the nodes of a level.
 """
 
 from gtgbm.pricing.feature_costs import FeatureCosts, PenaltyScale

@@ -1,4 +1,7 @@
-"""What a feature costs, and which are owned: the set Ω lives here."""
+"""Prices of features, and the set Ω of owned features.
+
+A feature is bought at its first use, which costs the penalty; from then on it is owned and free.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,17 @@ class FeatureCosts:
     Parameters
     ----------
     penalty : float
-        μ: what the first use of a feature costs.
+        μ: price of the first use of a feature.
     scale : {"root", "absolute"}
-        ``root``: as a fraction of the squared error at the tree's root (A-GBM, GT-GBM);
-        ``absolute``: in units of the squared error (GBFS).
+        Unit of the penalty. ``root``: a fraction of the squared error at the tree's root (A-GBM, GT-GBM);
+        ``absolute``: squared error (GBFS).
     limit : int or None
-        Most features that may ever be owned.
+        Most features that may be owned; None: no limit.
+
+    Attributes
+    ----------
+    owned : list of int
+        Owned features in the order of purchase.
     """
 
     def __init__(self, n_features: int, penalty: float, scale: PenaltyScale, limit: int | None) -> None:
@@ -36,7 +44,7 @@ class FeatureCosts:
         self._allowed: Bool | None = None
 
     def start_tree(self, root_sse: float, fixed_point_scale: float, allowed: Bool | None = None) -> None:
-        """Set the price for a tree; gains are in squared fixed-point units.
+        """Set the price for a tree, in squared fixed-point units like its gains.
 
         Parameters
         ----------
@@ -59,30 +67,30 @@ class FeatureCosts:
 
     @property
     def owned_by_other_tasks(self) -> list[int]:
-        """Features that only other tasks own, in the order they were bought."""
+        """Features that other tasks own but this one does not, in the order of purchase."""
         return []
 
     @property
     def new_price(self) -> float:
-        """What any feature not owned yet costs at least; infinite once the limit is reached."""
+        """Lowest price of any feature that is not owned yet; infinite once the limit is reached."""
         return self.search_price
 
     @property
     def search_price(self) -> float:
-        """What a feature costs that nobody owns yet."""
+        """Price of a feature that no task owns yet; infinite once the limit is reached."""
         return self._price if len(self.owned) < self._limit else np.inf
 
     @property
     def is_known(self) -> Bool:
-        """Whether anybody owns each feature, shape (d,): there is no need to search for it."""
+        """Whether any task owns each feature, shape (d,): owned features need no search."""
         return self._is_owned
 
     def prices(self, features: I64) -> F64:
-        """Price of each feature now."""
+        """Return the current price of each feature; 0 if it is owned."""
         return np.where(self._is_owned[features], 0.0, self.new_price)
 
     def buy(self, feature: int) -> None:
-        """Own a feature from now on."""
+        """Add a feature to the owned ones."""
         assert not self._is_owned[feature], f"feature {feature} is owned already"
         self._is_owned[feature] = True
         self.owned.append(feature)

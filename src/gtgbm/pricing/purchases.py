@@ -1,4 +1,4 @@
-"""Purchases of a level's nodes: a feature that one node buys is free for the nodes after it."""
+"""Purchases at the nodes of a level: a feature that one node buys is free for the nodes after it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gtgbm.pricing.feature_costs import FeatureCosts
 from gtgbm.tree import Splits
 
 Acquire = Callable[[int, I64], Splits]
-"""``acquire(feature, nodes)`` makes a feature's column an owned one and returns its splits at some nodes."""
+"""``acquire(feature, nodes)`` makes a feature an owned one and returns its best splits at some nodes."""
 
 
 class NodePurchase(NamedTuple):
-    """What a node of the level has bought, and its price in units of gain."""
+    """A feature bought by a node of the level, and its price in units of gain."""
 
     node: int
     feature: int
@@ -26,36 +26,36 @@ class NodePurchase(NamedTuple):
 def buy_features(
     choice: Splits, proposals: Sequence[Splits], turn: I64, costs: FeatureCosts, acquire: Acquire
 ) -> list[NodePurchase]:
-    """Let nodes take turns in buying.
+    """Let the nodes of a level buy features, one node after the other.
 
-    One proposal per node and price suffices: whatever the node's best feature at that price is, once another
-    node has bought it this node has it for free, and the second best gains no more and costs the price.
+    One proposal per node and price is enough. If an earlier node buys the proposed feature, this node can use
+    it for free, and its second-best feature would cost the price without gaining more.
 
     Parameters
     ----------
     choice : Splits
         The best owned split of every node of the level; updated in place.
     proposals : sequence of Splits
-        For each price, the best split of every node on a feature of that price. A purchase may use up what a
-        limit allows, so that a node falls back to a feature of another price. Of equals the first wins.
+        For each price, the best split of every node on a feature of that price. Once a purchase exhausts a
+        limit, later nodes fall back to features of another price. Ties go to the first.
     turn : ndarray of int64
-        The nodes that may split, in the order in which they choose.
+        The nodes that may split, in the order in which they buy.
     acquire : callable
-        Called once for each purchase, with the nodes after the buyer.
+        Called once per purchase, with the nodes after the buyer.
 
     Returns
     -------
     list of NodePurchase
         In the order of purchase.
     """
-    bought: list[NodePurchase] = []
+    purchases: list[NodePurchase] = []
     waiting = turn
     while True:
         prices = np.stack([costs.prices(kind.feature[waiting]) for kind in proposals])
         net = np.stack([kind.gain[waiting] for kind in proposals]) - prices
         wins = net.max(axis=0) > choice.gain[waiting]
         if not wins.any():
-            return bought
+            return purchases
         first = int(np.argmax(wins))
         kind = int(np.argmax(net[:, first]))
         node = int(waiting[first])
@@ -65,5 +65,5 @@ def buy_features(
         if costs.is_owned[feature]:
             continue
         costs.buy(feature)
-        bought.append(NodePurchase(node, feature, float(prices[kind, first])))
+        purchases.append(NodePurchase(node, feature, float(prices[kind, first])))
         choice.improve(waiting, acquire(feature, waiting))

@@ -1,6 +1,6 @@
-"""How new features are found.
+"""Searches for new features.
 
-Exhaustive and sparse search, group tests, trend tests, screening of candidates, and the choice among them.
+Exhaustive and sparse search, group tests, trend tests, screening of candidates, and the choice of a search.
 """
 
 from gtgbm.search.base import Search

@@ -1,4 +1,4 @@
-"""What a search for new features is to the tree that grows."""
+"""The interface of a search for new features."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from gtgbm.tree import Level, Splits, TreeContext
 
 
 class Search(Protocol):
-    """Proposes splits on columns of numbers that are not owned yet."""
+    """Proposes splits on numeric columns that are not owned yet."""
 
     def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
-        """Prepare for a tree in which there will be a search."""
+        """Prepare for a tree that searches for new features."""
         ...
 
     def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
-        """Whether the search may still propose something at each node, or anywhere below it."""
+        """Whether the search may still propose a split at each node (k,), or at any node below it."""
         ...
 
     def propose(
@@ -31,17 +31,17 @@ class Search(Protocol):
         nodes : ndarray of int64, shape (k,)
             Indices into `level`, ascending.
         floor : ndarray of float64, shape (k,)
-            Gain of the best owned split; a new feature must gain more than that and its price.
+            Gain of the best split on owned features; a new feature must gain more than that plus its price.
 
         Returns
         -------
         nodes : ndarray of int64, shape (r,)
-            The nodes for which there are proposals.
+            The nodes that have proposals.
         splits : Splits
-            The best for each of them.
+            The best split of each of them.
         """
         ...
 
     def take_column(self, feature: int) -> BinnedColumn:
-        """Return the column of a feature just bought; it is proposed no more."""
+        """Return the column of a feature just bought; the search no longer proposes it."""
         ...

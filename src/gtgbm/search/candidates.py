@@ -1,4 +1,4 @@
-"""Columns that once were candidates: coded on a sample of rows first, and in full only if they may win."""
+"""Columns of candidate features, encoded once each, and the sampled rows of nodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from gtgbm.tree import Level, PairColumns, PairRows, TreeContext, sampled_gains
 
 
 class CandidateColumns:
-    """Codes of some columns over some rows, each encoded once."""
+    """Codes of candidate columns, each encoded once, when it is first needed.
+
+    Parameters
+    ----------
+    encode : callable
+        ``encode(features, out)`` writes codes (features, n_rows, 1) and returns numbers of bins.
+    """
 
     def __init__(self, n_columns: int, n_rows: int, encode: Callable[[I64, U8], I32]) -> None:
         self._encode = encode
@@ -23,7 +29,7 @@ class CandidateColumns:
         self.n_bins: I32 = np.empty(8, dtype=np.int32)
 
     def slots(self, features: I64) -> I64:
-        """Rows of `codes` that hold some features, which are encoded if they are new."""
+        """Return the rows of `codes` that hold some features; new features are encoded first."""
         new = np.unique(features[self._slot[features] < 0])
         if new.shape[0]:
             first, last = self._count, self._count + new.shape[0]
@@ -35,7 +41,7 @@ class CandidateColumns:
         return self._slot[features]
 
     def pairs(self, features: I64, directions: U8) -> PairColumns:
-        """Return the columns of some features, each of which is paired with a node.
+        """Return the columns of some features, one for each pair of a node and a feature.
 
         Parameters
         ----------
@@ -73,11 +79,11 @@ class RowSample:
         self._cells: I64 = np.empty(rows.shape[0], dtype=np.int64)
 
     def of(self, tree: TreeContext, level: Level, nodes: I64) -> SampledNodes:
-        """Pick the sampled rows of some nodes."""
+        """Return the sampled rows of some nodes."""
         cells = tree.cells.values[self.rows]
         count = tree.cells.count
         if level.size[nodes[0]] == self._position.shape[0]:
-            # The root has them all, in order: no need to look at the rows that are not sampled.
+            # The root has all rows in order, so there is no need to go through the rows that are not sampled.
             first, last = np.zeros(1, dtype=np.int64), np.full(1, cells.shape[0])
             total = cells.sum(keepdims=True)
             return SampledNodes(self._every, cells, cells, first, last, total, count(total))
@@ -98,20 +104,22 @@ class RowSample:
 
 @dataclass(frozen=True)
 class SampledNodes:
-    """Sampled rows of some nodes, as positions in the sample, with their cells.
+    """Sampled rows of some nodes.
 
     Attributes
     ----------
     positions : ndarray of int32, shape (m,)
+        Positions in the sample, node by node.
     cells : ndarray of int64, shape (m,)
+        Packed residuals, in the order of `positions`.
     by_position : ndarray of int64, shape (sample,)
-        Cells of the whole sample.
+        Packed residuals of the whole sample, in the order of the sample.
     begin, end : ndarray of int64, shape (nodes,)
-        Node k owns ``[begin[k], end[k])``.
+        The rows of node k are ``positions[begin[k]:end[k]]``.
     total : ndarray of int64, shape (nodes,)
         Cell sum of each node's sampled rows.
     n_rows : ndarray of int64, shape (nodes,)
-        Their number, or sum of weights.
+        Number of sampled rows, or their sum of weights.
     """
 
     positions: I32
@@ -123,7 +131,7 @@ class SampledNodes:
     n_rows: I64
 
     def gains(self, tree: TreeContext, node: I64, columns: PairColumns, min_leaf: int) -> F64:
-        """Gain of the best split of single columns at single nodes, on the sampled rows alone."""
+        """Return the gain of the best split of each pair of a node and a column, on the sampled rows only."""
         begin, end, total = self.begin[node], self.end[node], self.total[node]
         rows = PairRows(self.positions, self.by_position, begin, end, total)
         return sampled_gains(tree, rows, columns, min_leaf)

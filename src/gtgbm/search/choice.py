@@ -1,7 +1,7 @@
-"""Which search suits a table: a cost model in nanoseconds, with constants measured on one core.
+"""Chooses the search for a table by a cost model in nanoseconds, with constants measured on one core.
 
-The constants are rough on purpose. They decide between plans that usually differ tenfold; where they are
-close, either choice is fine.
+Rough constants are enough: the costs of the two searches usually differ tenfold, and where they are close,
+either choice is fine.
 """
 
 from __future__ import annotations
@@ -14,31 +14,32 @@ from gtgbm.search.dealing import GroupTestSettings, divide
 from gtgbm.search.trend_tests import n_trend_rows
 
 _LEVELS = 6
-"""Levels of a typical tree."""
+"""Number of levels of a typical tree."""
 _NODES = 60
-"""Nodes of a typical tree that are searched."""
+"""Number of nodes of a typical tree that are searched."""
 _BIN = 8.0
-"""Find a value's bin."""
+"""Cost of finding the bin of a value."""
 _ADD = 0.35
-"""Add a row to the histogram of one column."""
+"""Cost of adding a row to the histogram of one column."""
 _SCAN = 250.0
-"""Find the best split of one column's histogram."""
+"""Cost of finding the best split in the histogram of one column."""
 _TEST_SCAN = 40.0
-"""The same for the few codes of a pseudo-feature."""
+"""Cost of the same for a pseudo-feature, which has few codes."""
 _CANDIDATES = 8
-"""Candidates measured at a node."""
+"""Number of candidates measured on all rows of a node."""
 _DEAL = 0.15
-"""Add a feature's value to a group sum."""
+"""Cost of adding the value of a feature to a group sum."""
 _TREND = 0.1
-"""Add a row to the trends of one column."""
+"""Cost of adding a row to the trends of one column."""
 _TREND_NODES = 3
-"""Nodes of a tree that are tested for trends."""
+"""Number of nodes of a tree that are tested for trends."""
 _SPARSE = 0.05
-"""Share of values that differ from the most frequent one below which sums drown single features."""
+"""Group tests are not used if a smaller share of values differs from the most frequent one: in a sum of such
+features, the signal of a single feature is lost."""
 
 
 class SearchChoice(str):
-    """A search's name, with the reason it was taken.
+    """Name of a search, with the reason why it was chosen.
 
     Attributes
     ----------
@@ -48,29 +49,34 @@ class SearchChoice(str):
     reason: str
 
     def __new__(cls, name: str, reason: str) -> SearchChoice:
-        """Make a string that knows why."""
+        """Create a string with a reason."""
         self = super().__new__(cls, name)
         self.reason = reason
         return self
 
     def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
-        """Arguments for copying and unpickling."""
+        """Return the arguments of `__new__` for copying and unpickling."""
         return str(self), self.reason
 
 
 def choose_search(
     table: AnyTable, searched: I64, n_trees: int, n_test_rows: int, settings: GroupTestSettings
 ) -> SearchChoice:
-    """Take the search that is expected to be cheaper, unless group tests would select worse.
+    """Choose the search that is expected to be cheaper, unless group tests would select worse features.
 
     Parameters
     ----------
     searched : ndarray of int64
-        The columns of numbers; categories are looked at in any case.
+        The numeric columns; categories are always searched exhaustively.
+    n_trees : int
+    n_test_rows : int
+        Rows that a group test uses.
     """
     n, d = table.shape[0], searched.shape[0]
     if d == 0:
-        return SearchChoice("exhaustive", "there are only categories, and those are all looked at")
+        return SearchChoice(
+            "exhaustive", "all columns are categorical, and categories are always searched exhaustively"
+        )
     filled = density(table, searched)
     if filled < _SPARSE:
         return SearchChoice(
@@ -78,7 +84,7 @@ def choose_search(
             f"only {filled:.1%} of the values differ from their column's most frequent one; group sums would "
             "drown single features",
         )
-    # Sparse or not: the same table shall give the same model however it is stored.
+    # Costs are those of a dense table: the model must not depend on whether the table is stored as sparse.
     exhaustive = n * d * (_BIN + n_trees * _LEVELS * _ADD) + n_trees * _NODES * d * _SCAN
     size, p, kept = settings.subsets_of(d, n_test_rows)
     first, rest = _histograms_per_subset(size, settings.parts)
@@ -87,7 +93,7 @@ def choose_search(
     group = n_test_rows * (d * _BIN + deals * p * size * _DEAL + n_trees * _LEVELS * histograms * _ADD)
     group += n_trees * _NODES * histograms * _TEST_SCAN
     group += n_trend_rows(d, n, n_test_rows) * d * (_BIN + n_trees * _TREND_NODES * _TREND)
-    # Candidates are binned and measured one by one, which loses half of the speed of eight together.
+    # Candidates are binned and measured one by one, at half the speed of eight columns together.
     measured = min(d, _CANDIDATES)
     group += n * measured * (_BIN + n_trees * _LEVELS * 2 * _ADD) + n_trees * _NODES * measured * _SCAN
     costs = (
@@ -98,7 +104,7 @@ def choose_search(
 
 
 def density(table: AnyTable, searched: I64) -> float:
-    """Share of values that differ from their column's most frequent value, from a small sample."""
+    """Estimate the share of values that differ from the most frequent value of their column, by a sample."""
     rows = table[:: max(1, table.shape[0] // 200)][:200]
     columns = searched[:: max(1, searched.shape[0] // 200)][:200]
     sample = rows[:, columns]
@@ -110,7 +116,7 @@ def density(table: AnyTable, searched: I64) -> float:
 
 
 def _histograms_per_subset(size: int, parts: int) -> tuple[int, int]:
-    """Histograms filled in the first step, and on the rest of the way to one feature."""
+    """Return the numbers of histograms filled in the first step and in all later steps, for one subset."""
     tree = divide(size, parts)
     group, counts = 0, []
     while tree.n_children[group]:

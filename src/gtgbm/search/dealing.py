@@ -1,4 +1,4 @@
-"""How features are dealt into subsets, and how a subset is divided down to single features."""
+"""Deals features into random subsets, and divides a subset step by step into single features."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gtgbm.exact import CELLS, I64, LANES
 
 _MAX_HISTOGRAMS = 2048
 _BUDGET_ROWS = 2000
-"""Histograms the first step of one node's search may fill, with so many test rows; with fewer rows, more
-(docs/group-testing.md)."""
+"""The first step of a node's search may fill `_MAX_HISTOGRAMS` histograms with `_BUDGET_ROWS` test rows, and
+proportionally more with fewer rows (docs/group-testing.md)."""
 MAX_CANDIDATES = 8
-"""Subsets of a node that are searched to the end."""
+"""Number of subsets per node that are searched down to single features."""
 
 
 @dataclass(frozen=True)
@@ -25,23 +25,24 @@ class GroupTestSettings:
     Attributes
     ----------
     n_relevant : int or None
-        s: features expected to matter at one node; p = ceil(e s ln(s / δ)) subsets of d / s features are
-        drawn independently. None: every feature is dealt to exactly one subset, and subsets are as small as
-        `_MAX_HISTOGRAMS` allows, since a sum over fewer features drowns each of them less.
+        s: number of features expected to be relevant at one node; p = ceil(e s ln(s / δ)) subsets of d / s
+        features are drawn independently. None: every feature is dealt to exactly one subset, and subsets are
+        as small as `_MAX_HISTOGRAMS` allows, since a feature is easier to detect in a sum of few.
     failure_probability : float
-        δ: chance that some relevant feature is never alone in a subset; of no effect without `n_relevant`.
+        δ: probability that some relevant feature is never the only relevant one in its subsets. Has no effect
+        without `n_relevant`.
     parts : int
-        Into how many parts a group is divided at each step: 2 is the paper's halving; 8 tests smaller groups
-        at about the same cost.
+        Number of parts into which a group is divided at each step. 2 is the paper's halving; 8 tests smaller
+        groups at about the same cost.
     paper_scaling : bool
-        True: features scaled by their smallest and largest value, sums cut by sorted order. False: features
-        scaled by rank, which no outlier can squeeze, and coarser codes.
+        True: features are scaled by their minimum and maximum, and sums are binned by sorted order. False:
+        features are scaled by rank, which is robust against outliers, and codes are coarser.
     signed : bool
         Whether a feature enters sums with the sign of its correlation with the residuals, so that effects
         within a group do not cancel.
     redeal_every : int or None
-        Trees that look for features after which subsets are dealt (and signs set) anew, without the owned
-        ones; None: dealt once.
+        Subsets of the features not owned yet are re-drawn, and signs updated, every this many searched trees;
+        None: subsets are drawn only once.
     """
 
     n_relevant: int | None = None
@@ -53,17 +54,17 @@ class GroupTestSettings:
 
     @classmethod
     def of_paper(cls, n_relevant: int | None, failure_probability: float) -> GroupTestSettings:
-        """Make the settings of the paper's algorithm."""
+        """Return the settings of the paper's algorithm."""
         s = 1 if n_relevant is None else n_relevant
         return cls(s, failure_probability, 2, paper_scaling=True, signed=False, redeal_every=None)
 
     @property
     def n_codes(self) -> int:
-        """Codes of a pseudo-feature: tests need few, and few are quick to clear and scan."""
+        """Number of codes of a pseudo-feature: few are enough for tests, and faster to clear and scan."""
         return CELLS - 1 if self.paper_scaling else 16
 
     def subsets_of(self, n_features: int, n_rows: int) -> tuple[int, int, int]:
-        """Return the size of subsets, their number p, and how many a node's search follows to the end."""
+        """Return the size of subsets, their number p, and how many are searched down to single features."""
         if self.n_relevant is None:
             size = subset_size(n_features, self.parts, n_rows)
             p = -(-n_features // size)
@@ -85,7 +86,7 @@ def n_subsets(n_relevant: int, failure_probability: float) -> int:
 
 
 def deal_subsets(features: I64, n_relevant: int, p: int, rng: np.random.Generator) -> I64:
-    """Draw p random subsets of ceil(d / s) features each, in random order.
+    """Draw p random subsets of ceil(d / s) features each, independently.
 
     Returns
     -------
@@ -96,7 +97,7 @@ def deal_subsets(features: I64, n_relevant: int, p: int, rng: np.random.Generato
 
 
 def deal_partition(features: I64, size: int, rng: np.random.Generator) -> I64:
-    """Deal all features into subsets of one size; the last subset is filled up with features of the first.
+    """Deal all features into subsets of equal size; the last one is filled up with features of the first.
 
     Returns
     -------
@@ -107,7 +108,7 @@ def deal_partition(features: I64, size: int, rng: np.random.Generator) -> I64:
 
 
 def subset_size(n_features: int, parts: int, n_rows: int) -> int:
-    """Return the smallest power of `parts` whose first step stays within its budget."""
+    """Return the smallest power of `parts` for which the first step stays within its budget of histograms."""
     most = _MAX_HISTOGRAMS * max(1.0, _BUDGET_ROWS / n_rows)
     size = parts
     while size < n_features and -(-n_features // size) * parts > most:
@@ -117,10 +118,17 @@ def subset_size(n_features: int, parts: int, n_rows: int) -> int:
 
 @dataclass(frozen=True)
 class GroupTree:
-    """How a subset of a given size is divided, down to single features.
+    """Division of a subset of a given size into groups, down to single features.
 
-    Group g covers positions ``[begin[g], end[g])``; its children are consecutive groups. Groups are numbered
-    level by level. ``tile[g]`` is the place of the children's codes, -1 if they are single features.
+    Groups are numbered level by level; the children of a group have consecutive numbers.
+
+    Attributes
+    ----------
+    begin, end : ndarray of int64, shape (groups,)
+        Group g covers positions ``[begin[g], end[g])`` of the subset.
+    first_child, n_children : ndarray of int64, shape (groups,)
+    tile : ndarray of int64, shape (groups,)
+        Index of the tile that stores the children's codes, -1 if the children are single features.
     """
 
     begin: I64
@@ -135,15 +143,15 @@ class GroupTree:
         return int(self.tile.max(initial=-1)) + 1
 
     def native(self) -> _core.GroupShape:
-        """Hand the arrays to the kernels."""
+        """Return the arrays as one native object."""
         return _core.GroupShape(self.begin, self.end, self.first_child, self.n_children, self.tile)
 
 
 def divide(size: int, parts: int) -> GroupTree:
     """Divide positions 0 .. size - 1 into at most `parts` near-equal groups at each step.
 
-    With p parts, ceil(log_p(size)) steps suffice; each step then divides by the root of what is left, so that
-    no step has more parts than it needs.
+    With p parts, ceil(log_p(size)) steps are enough. Each step divides into as many parts as the remaining
+    steps need on average (a root of the size), so that no step has more parts than necessary.
     """
     begins, ends = [np.zeros(1, dtype=np.int64)], [np.full(1, size, dtype=np.int64)]
     counts: list[I64] = []

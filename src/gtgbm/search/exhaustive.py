@@ -1,4 +1,4 @@
-"""The exhaustive search: every feature is looked at (A-GBM, GBFS)."""
+"""The exhaustive search over all features (A-GBM, GBFS)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from gtgbm.tree import Level, LevelHistograms, Splits, TreeContext
 
 
 class ExhaustiveSearch:
-    """Looks at every feature (A-GBM, GBFS).
+    """Searches every feature (A-GBM, GBFS).
 
     Parameters
     ----------
     searched : ndarray of int64
-        The columns of numbers.
+        The numeric columns.
     directions : ndarray of uint8, shape (d,)
-        RISING or FALLING where a column is bound to a direction, else 0.
+        RISING or FALLING where a column has a monotone constraint, else 0.
     """
 
     def __init__(self, columns: Columns, searched: I64, directions: U8, context: FitContext) -> None:
@@ -40,7 +40,7 @@ class ExhaustiveSearch:
         self._n_left = searched.shape[0]
 
     def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
-        """Forget the last tree."""
+        """Discard the last tree's histograms, and exclude features that the tree may not use."""
         del tree
         self._histograms.start_tree()
         allowed = costs.is_allowed
@@ -49,14 +49,14 @@ class ExhaustiveSearch:
             self._sparse.start_tree(allowed)
 
     def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
-        """Say yes while there are features left: what cannot be bought is known without a search."""
+        """Return True for all nodes while there are features left to search."""
         del level, costs
         return np.full(nodes.shape[0], self._n_left > 0, dtype=np.bool_)
 
     def propose(
         self, tree: TreeContext, level: Level, nodes: I64, floor: F64, costs: FeatureCosts
     ) -> tuple[I64, Splits]:
-        """Find the best split of every feature."""
+        """Propose the best split over all features at each node."""
         del floor, costs
         if self._n_left <= 0 or nodes.shape[0] == 0:
             return nodes[:0], Splits.none(0)
@@ -64,7 +64,7 @@ class ExhaustiveSearch:
             best = self._histograms.best_splits(tree, level, nodes).new
             if self._sparse is not None:
                 sparse = self._sparse.best_splits(tree, level, nodes)
-                # Of equals the first column, however it is stored.
+                # Ties go to the first column, whether it is stored as sparse or dense.
                 wins = (sparse.gain > best.gain) | (
                     (sparse.gain == best.gain) & (sparse.feature >= 0) & (sparse.feature < best.feature)
                 )
@@ -72,7 +72,7 @@ class ExhaustiveSearch:
             return nodes, best
 
     def take_column(self, feature: int) -> BinnedColumn:
-        """Return the column of a feature just bought, which is skipped from now on."""
+        """Return the column of a feature just bought; later searches skip it."""
         self._n_left -= 1
         position = int(self._position[feature])
         if position >= 0:

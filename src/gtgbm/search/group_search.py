@@ -1,4 +1,4 @@
-"""The search of GT-GBM: candidates from tests of samples of rows, screened, then measured exactly."""
+"""The search of GT-GBM: tests on sampled rows find candidates, which are screened, then measured exactly."""
 
 from __future__ import annotations
 
@@ -17,32 +17,33 @@ from gtgbm.search.trend_tests import TrendTests
 from gtgbm.tree import Level, PairColumns, Splits, TreeContext, measure_pairs
 
 _TREES_REMEMBERED = 5
+"""Number of searched trees that the recent best gain is taken from."""
 _GAIN_MARGIN = 1.5
 """A node is searched if this many times the recent best gain would be enough (docs/group-testing.md)."""
 _UNKNOWN_GAIN = 1e100
-"""Before the first tree any gain may be expected."""
+"""Recent best gain before the first tree, so that every node is searched."""
 _SCREENING_CODES = 64
-"""Bins of a candidate's column on the sample: rough ones, placed by a few hundred values."""
+"""Number of bins of a candidate's column on the sample, which needs only coarse codes."""
 _TREND_SHARE = 0.3
-"""Nodes with at least this share of the rows are tested for trends, smaller ones through groups: a pass over
-all columns costs the same for any node, and a small node's trends are mostly noise."""
+"""Trend tests are used at nodes with at least this share of the rows, group tests at smaller nodes. A trend
+test costs the same at every node, and the trends of a small node are mostly noise."""
 _MEASURED = 2
-"""Candidates of a node that are measured on all rows, where a sample has ranked them before."""
+"""Most candidates of a node that are measured on all rows, after the second screening has ranked them."""
 
 
 @dataclass(frozen=True)
 class Screening:
-    """How candidates are screened before whole columns are looked at.
+    """How candidates are screened before their whole columns are measured.
 
     Attributes
     ----------
     by_tests : bool
-        Whether to drop candidates whose gain on the test rows, less what chance gives, cannot win. Only with
-        all rows tested and no screening is the search the paper's algorithm.
+        Whether to drop candidates whose gain on the test rows, minus the gain expected by chance, is too
+        small. The paper's algorithm tests all rows and does not screen.
     min_test_rows : int
-        Nodes with fewer test rows are left to owned features: they cannot tell signal from noise.
+        Nodes with fewer test rows are not searched: too few rows to tell signal from noise.
     chance_gain : float
-        Gain of a useless feature's best split by chance, in units of the node's residual variance.
+        Gain by chance of the best split of an irrelevant feature, in units of the node's residual variance.
     """
 
     by_tests: bool
@@ -53,17 +54,16 @@ class Screening:
 class GroupSearch:
     """Proposes the features that trend tests find at large nodes, and group tests at others.
 
-    Besides the exact skip, nodes are left out at which a new feature would have to gain more, in relation to
-    the node's squared error, than candidates have lately been seen to gain anywhere: late trees then search
-    only a few large nodes.
+    A node is not searched if a new feature would have to gain more, relative to the node's squared error,
+    than the best candidates of recent trees. Late trees therefore search only a few large nodes.
 
     Parameters
     ----------
     tests : GroupTests
     trends : TrendTests or None
-        None: groups are tested at all nodes.
+        None: group tests are used at all nodes.
     directions : ndarray of uint8, shape (d,)
-        RISING or FALLING where a column is bound to a direction, else 0.
+        RISING or FALLING where a column has a monotone constraint, else 0.
     """
 
     def __init__(
@@ -86,40 +86,41 @@ class GroupSearch:
         self._whole = CandidateColumns(columns.n_columns, columns.n_rows, columns.encode)
         self._trends = trends
         self._trend_rows = None if trends is None else RowSample(trends.rows, columns.n_rows)
-        # The rows that place thresholds give a second opinion before a whole column is encoded.
+        # The rows that thresholds are computed from screen candidates again before whole columns are encoded.
         sample = columns.sample
         has_sample = screening.by_tests and sample.shape[0] < columns.n_rows
         self._sample = RowSample(sample, columns.n_rows) if has_sample else None
-        rough_codes = partial(_rough_codes, columns)
-        self._sampled = CandidateColumns(columns.n_columns, sample.shape[0], rough_codes)
+        coarse_codes = partial(_coarse_codes, columns)
+        self._sampled = CandidateColumns(columns.n_columns, sample.shape[0], coarse_codes)
         self._recent_gains: deque[float] = deque([_UNKNOWN_GAIN], maxlen=_TREES_REMEMBERED)
 
     def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
-        """Deal subsets if it is time."""
+        """Start the tree's record of gains, and re-draw subsets if they are due."""
         self._recent_gains.append(0.0)
         with self._timings.stage("dealing"):
             residuals = tree.cells.gradient(tree.cells.values[self._tested.rows])
             self._tests.start_tree(residuals, costs.is_known)
 
     def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
-        """Whether a node has test rows enough, and squared error enough for a gain like the recent best."""
+        """Whether each node has enough test rows, and enough squared error for the recent best gain."""
         return self._is_searched(level, nodes, np.zeros(nodes.shape[0]), costs)
 
     def _is_searched(self, level: Level, nodes: I64, floor: F64, costs: FeatureCosts) -> Bool:
         expected = level.size[nodes] * (self._tested.rows.shape[0] / self._n_rows)
-        worth: Bool = expected >= self._screening.min_test_rows
+        is_searched: Bool = expected >= self._screening.min_test_rows
         if self._screening.by_tests:
             likely = _GAIN_MARGIN * max(self._recent_gains)
-            # The root is always looked at, or a search that found nothing for a while would never resume.
-            worth &= (floor + costs.search_price <= likely * level.sse[nodes]) | (level.depth[nodes] == 0)
-        return worth
+            needed = floor + costs.search_price
+            # The root is always searched, or the search would never resume after a few fruitless trees.
+            is_searched &= (needed <= likely * level.sse[nodes]) | (level.depth[nodes] == 0)
+        return is_searched
 
     def propose(
         self, tree: TreeContext, level: Level, nodes: I64, floor: F64, costs: FeatureCosts
     ) -> tuple[I64, Splits]:
-        """Search every node, and measure what passes the screening on all of the node's rows."""
-        worth = self._is_searched(level, nodes, floor, costs)
-        nodes, floor = nodes[worth], floor[worth]
+        """Search nodes, and measure the candidates that pass the screening on all rows of the node."""
+        is_searched = self._is_searched(level, nodes, floor, costs)
+        nodes, floor = nodes[is_searched], floor[is_searched]
         if nodes.shape[0] == 0:
             return nodes, Splits.none(0)
         needed = floor + costs.search_price
@@ -146,7 +147,7 @@ class GroupSearch:
     def _candidates(
         self, tree: TreeContext, level: Level, nodes: I64, place: I64, needed: F64, costs: FeatureCosts
     ) -> tuple[I64, I64]:
-        """Features that group tests find at some of the nodes: pairs of a node's place and a feature."""
+        """Return candidates by group tests at ``nodes[place]``, as pairs of a place and a feature."""
         if place.shape[0] == 0:
             return place, place
         nodes = nodes[place]
@@ -164,18 +165,18 @@ class GroupSearch:
     def _trending(
         self, tree: TreeContext, level: Level, nodes: I64, place: I64, costs: FeatureCosts
     ) -> tuple[I64, I64]:
-        """Features that trend tests find at some of the nodes: pairs of a node's place and a feature."""
+        """Return candidates by trend tests at ``nodes[place]``, as pairs of a place and a feature."""
         if place.shape[0] == 0 or self._trends is None or self._trend_rows is None:
             return place[:0], place[:0]
         with self._timings.stage("trend tests"):
             sampled = self._trend_rows.of(tree, level, nodes[place])
             is_excluded = (costs.is_known | ~costs.is_allowed)[: self.n_columns]
-            # In units of the weights, as the leaf is.
+            # As a share of the total weight, since `min_leaf` is in units of the weights.
             total = int(tree.cells.count(np.array([tree.cells.total]))[0])
             least_share = tree.min_leaf / max(total, 1)
-            found = self._trends.search(sampled, is_excluded, tree.cells, least_share)
-            row, candidate = np.nonzero(found >= 0)
-        return place[row], found[row, candidate]
+            features = self._trends.search(sampled, is_excluded, tree.cells, least_share)
+            row, candidate = np.nonzero(features >= 0)
+        return place[row], features[row, candidate]
 
     def take_column(self, feature: int) -> BinnedColumn:
         """Return the column of a feature just bought."""
@@ -184,14 +185,14 @@ class GroupSearch:
         return BinnedColumn(codes, n_bins, self._columns.thresholds(feature))
 
     def _min_leaf(self, tree: TreeContext, sample: RowSample) -> int:
-        # A split must leave the same share of the rows on each side as a real one.
+        # The same share of the rows on each side as for a split of all rows.
         return max(1, int(tree.min_leaf * sample.rows.shape[0] / self._n_rows))
 
     def _estimate(self, level: Level, nodes: I64, sampled: I64, gain: F64) -> F64:
-        """Gains (nodes, c) on all rows, from those on some of them less what chance gives."""
+        """Estimate gains (nodes, c) on all rows from gains on sampled rows, minus the gain by chance."""
         rows = level.n_rows[nodes]
         variance = level.sse[nodes] / rows
-        # With all rows tested nothing is left to chance.
+        # With all rows sampled, the gain is exact.
         chance = self._screening.chance_gain * (1.0 - sampled / rows) * variance
         scale = rows / np.maximum(sampled, 1)
         return np.asarray((gain - chance[:, None]) * scale[:, None])
@@ -199,7 +200,7 @@ class GroupSearch:
     def _screen_again(
         self, tree: TreeContext, level: Level, nodes: I64, needed: F64, row: I64, features: I64
     ) -> tuple[I64, I64]:
-        """Drop pairs that the larger sample does not confirm, and all but the best few of each node."""
+        """Keep the best few pairs of each node whose gain on the larger sample is large enough."""
         assert self._sample is not None
         columns = self._sampled.pairs(features, self._directions)
         sampled = self._sample.of(tree, level, nodes)
@@ -213,11 +214,11 @@ class GroupSearch:
     def _measure(
         self, tree: TreeContext, level: Level, nodes: I64, row: I64, features: I64, columns: PairColumns
     ) -> Splits:
-        """Best of the candidates of each node, on all of its rows."""
+        """Return the best split over the candidates of each node, on all of its rows."""
         node = nodes[row]
         gain, bins, side = measure_pairs(tree, level, node, columns)
         self._recent_gains[-1] = max(self._recent_gains[-1], float(np.max(gain / level.sse[node])))
-        # Worst first, so that what is put last is the best, and of equals the one with the lowest number.
+        # Ascending gain, since later assignments overwrite earlier ones: ties go to the lowest feature.
         order = np.lexsort((-features, gain))
         splits = Splits.none(nodes.shape[0])
         splits.put(
@@ -227,13 +228,13 @@ class GroupSearch:
 
 
 def _distinct_pairs(kept: Bool, feature: I64, n_features: int) -> tuple[I64, I64]:
-    """Rows and features of the kept entries, each pair once, by row."""
+    """Return row and feature of the kept entries, without duplicate pairs, sorted by row."""
     row, subset = np.nonzero(kept)
     pairs = np.unique(row * n_features + feature[row, subset])
     return pairs // n_features, pairs % n_features
 
 
-def _rough_codes(columns: Columns, features: I64, out: U8) -> I32:
-    """Codes of the rows that place thresholds, shape (features, rows, 1); returns the numbers of bins."""
+def _coarse_codes(columns: Columns, features: I64, out: U8) -> I32:
+    """Write coarse codes of the sampled rows into `out` (features, rows, 1); return numbers of bins."""
     columns.rank_codes(features, columns.sample, _SCREENING_CODES, out[:, :, 0])
     return np.full(features.shape[0], _SCREENING_CODES, dtype=np.int32)

@@ -1,7 +1,7 @@
-"""Group tests: random subsets of features, halved again and again, the better half kept.
+"""Group tests: random subsets of features are divided repeatedly, and the best part is kept.
 
-A group of features is tested through one pseudo-feature, the sum of its scaled features; its score is the
-gain of the best split of that pseudo-feature. Following the better part from a whole subset down to one
+A group of features is tested by one pseudo-feature, the sum of its scaled features; the score of the group is
+the gain of the best split of its pseudo-feature. Following the best part from a whole subset down to a single
 feature gives a candidate.
 """
 
@@ -17,15 +17,15 @@ from gtgbm.search.dealing import MAX_CANDIDATES, GroupTestSettings, divide
 
 
 class GroupTests:
-    """Subsets dealt over a sample of rows, ready to be searched.
+    """Random subsets of features, and the codes of their pseudo-features on a sample of rows.
 
     Parameters
     ----------
     columns : Columns
     searched : ndarray of int64
-        The columns to be dealt.
+        The columns that are dealt into subsets.
     test_rows : ndarray of int64, shape (m,)
-        The rows whose values make up pseudo-features.
+        The rows on which pseudo-features are computed.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class GroupTests:
         self._tiles: U8 = np.empty((0, 0, 0, 0), dtype=np.uint8)
 
     def start_tree(self, residuals: I64, is_owned: Bool) -> None:
-        """Deal subsets if it is time.
+        """Re-draw subsets if they are due.
 
         Parameters
         ----------
@@ -64,9 +64,9 @@ class GroupTests:
         is_owned : ndarray of bool, shape (d,)
         """
         every = self._settings.redeal_every
-        is_time = self._n_trees == 0 or (every is not None and self._n_trees % every == 0)
+        is_due = self._n_trees == 0 or (every is not None and self._n_trees % every == 0)
         self._n_trees += 1
-        if not is_time:
+        if not is_due:
             return
         features = self._searched if every is None else self._searched[~is_owned[self._searched]]
         self.deal(
@@ -77,7 +77,14 @@ class GroupTests:
         )
 
     def deal(self, members: I64, residuals: I64) -> None:
-        """Form the pseudo-features of the given subsets (p, size)."""
+        """Compute the pseudo-features of subsets.
+
+        Parameters
+        ----------
+        members : ndarray of int64, shape (p, size)
+            Features of each subset.
+        residuals : ndarray of int64, shape (m,)
+        """
         self._members = members
         if members.shape[1] == 0:
             return
@@ -102,7 +109,7 @@ class GroupTests:
         )
 
     def search(self, tested: SampledNodes, count_bits: int, min_leaf: int) -> tuple[I64, F64]:
-        """Find candidates of each node: the features that subsets lead to, with their gain on its test rows.
+        """Return the candidates of each node with their gain on its test rows: one feature per subset.
 
         Parameters
         ----------
@@ -112,9 +119,9 @@ class GroupTests:
         Returns
         -------
         feature : ndarray of int64, shape (nodes, c)
-            All p of them with subsets drawn as in the paper, else the best few.
+            Those of all p subsets with `n_relevant`, else only of the best few.
         gain : ndarray of float64, shape (nodes, c)
-            -inf where no split of the test rows was possible.
+            -inf where the test rows allow no split.
         """
         n_features = self._members.shape[1]
         kept = self._members.shape[0] if self._settings.n_relevant is not None else MAX_CANDIDATES
@@ -146,6 +153,6 @@ class GroupTests:
         weight = as_int16(residuals - residuals.mean())
         correlation = np.empty(d, dtype=np.int64)
         _core.correlate(self._pool, self._codes, weight, correlation)
-        # Rounding leaves the weights a mean of their own, which would give every feature the same sign.
+        # Rounding can leave the weights a mean other than 0, which would give all features the same sign.
         correlation = correlation - self._codes.sum(axis=1) * weight.mean()
         return np.where(correlation < 0, -1, 1).astype(np.int8)

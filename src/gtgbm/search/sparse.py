@@ -1,4 +1,4 @@
-"""Best splits over the columns of a sparse table: each entry is looked at once per level."""
+"""Best splits over the columns of a sparse table: each entry is read once per level."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from gtgbm.tree import Level, Splits, TreeContext
 
 
 class SparseLevelSearch:
-    """Looks at all sparse columns that are not skipped.
+    """Searches all sparse columns that are not skipped.
 
     Parameters
     ----------
+    sparse : SparseCodes
     use : ndarray of uint8, shape (columns,)
-        NEW, perhaps with a direction.
+        NEW, plus RISING or FALLING where a column has a monotone constraint.
     """
 
     def __init__(self, sparse: SparseCodes, use: U8) -> None:
@@ -25,15 +26,15 @@ class SparseLevelSearch:
         self._allowed: Bool = np.ones(use.shape[0], dtype=np.bool_)
 
     def start_tree(self, allowed: Bool) -> None:
-        """Look only at the allowed ones of all features, shape (d,)."""
+        """Search only the allowed features, given by a mask (d,)."""
         self._allowed = allowed[self._sparse.columns]
 
     def skip(self, feature: int) -> None:
-        """Look at a feature no more."""
+        """Exclude a feature from later searches."""
         self._use[self._sparse.columns == feature] = SKIPPED
 
     def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> Splits:
-        """Best split of each of some nodes."""
+        """Return the best split of each of some nodes."""
         k, sparse = nodes.shape[0], self._sparse
         gain, where = np.empty(k), np.empty((k, 3), dtype=np.int32)
         _core.search_sparse(

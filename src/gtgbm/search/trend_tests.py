@@ -1,7 +1,8 @@
-"""Trend tests: how residuals rise, fall or bend with each column, on more rows than groups are tested on.
+"""Trend tests: linear and quadratic correlation of the residuals with each column.
 
-A sum of products is an order of magnitude cheaper than a histogram. So where a table is not too wide, every
-column is tested alone at large nodes, on rows enough to see the gain that a low penalty asks for.
+A sum of products is an order of magnitude cheaper than a histogram. Where a table is not too wide, every
+column can therefore be tested by itself at large nodes, on more rows than group tests use: enough to detect
+the small gains that a low penalty allows.
 """
 
 from __future__ import annotations
@@ -14,23 +15,24 @@ from gtgbm.exact import F64, FALLING, I64, RISING, U8, Bool, Cells, as_int16
 from gtgbm.search.candidates import SampledNodes
 
 _LEVELS = _core.TREND_LEVELS
-"""Codes of a column, 0 for missing values: a trend needs no more."""
+"""Number of codes of a column, including 0 for missing values; trends need no more."""
 _MAX_CELLS = 1 << 25
-"""Codes of all columns together: passing over them takes a few milliseconds."""
+"""Most codes of all columns together: one pass over them takes a few milliseconds."""
 _MAX_ROWS = 10_000
 _BATCH = 512
-"""Columns coded in one kernel call."""
+"""Columns encoded in one kernel call."""
 _CANDIDATES = 8
+"""Candidates per node."""
 
 
 def n_trend_rows(n_columns: int, n_rows: int, n_test_rows: int) -> int:
-    """Return how many rows to test for trends: 0 where group tests look at as many."""
+    """Return how many rows trend tests use; 0 (no trend tests) if group tests use as many."""
     n_tested = min(n_rows, _MAX_ROWS, _MAX_CELLS // max(n_columns, 1))
     return n_tested if n_tested > n_test_rows else 0
 
 
 class TrendTests:
-    """Codes of all columns on a sample of rows, and their trends at nodes.
+    """Finds candidates by the trends of all columns at a node, on a sample of rows.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ class TrendTests:
     rows : ndarray of int64, shape (m,)
         Ascending.
     directions : ndarray of uint8
-        RISING or FALLING where a column of the table is bound to a direction, else 0.
+        RISING or FALLING where a column of the table has a monotone constraint, else 0.
     """
 
     def __init__(self, columns: Columns, searched: I64, rows: I64, directions: U8, pool: _core.Pool) -> None:
@@ -61,20 +63,20 @@ class TrendTests:
         powers = np.stack([code**power for power in range(1, 5)], axis=1)
         mean, squares, cubes, fourths = (counts @ powers / m).T
         spread = squares - mean**2
-        # The square less its share of the straight trend, or one effect would count twice.
+        # The quadratic term is made orthogonal to the linear one, or one effect would count twice.
         self._slope = (cubes - mean * squares) * _inverse(spread)
         self._means = mean, squares
         self._weights = _inverse(spread), _inverse(fourths - squares**2 - self._slope**2 * spread)
 
     def search(self, sampled: SampledNodes, is_excluded: Bool, cells: Cells, least_share: float) -> I64:
-        """Find the features that tell most about each node's residuals.
+        """Return the features that explain most of each node's residuals.
 
         Parameters
         ----------
         sampled : SampledNodes
-            The nodes' rows among those tested.
+            Tested rows of the nodes.
         is_excluded : ndarray of bool
-            Columns of the table not to be found.
+            Columns of the table that must not be returned.
         least_share : float
             Fewest rows on each side of a split, as a share of all rows.
 
@@ -92,29 +94,29 @@ class TrendTests:
             weight[k, sampled.positions[part]] = as_int16(centred)
         sums = np.empty((weight.shape[0], self._packed.shape[0], 2), dtype=np.int64)
         _core.trend_sums(self._pool, self._packed, weight, sums)
-        # Rounding leaves the weights a sum of their own.
+        # Rounding can leave the weights a sum other than 0.
         surplus = weight.sum(axis=1, dtype=np.int64)[:, None]
-        straight = sums[:, :, 0] - surplus * self._means[0]
-        bent = sums[:, :, 1] - surplus * self._means[1] - self._slope * straight
-        is_forbidden = ((self._direction == RISING) & (straight < 0.0)) | (
-            (self._direction == FALLING) & (straight > 0.0)
+        linear = sums[:, :, 0] - surplus * self._means[0]
+        quadratic = sums[:, :, 1] - surplus * self._means[1] - self._slope * linear
+        is_forbidden = ((self._direction == RISING) & (linear < 0.0)) | (
+            (self._direction == FALLING) & (linear > 0.0)
         )
-        straight[is_forbidden] = 0.0
-        score = straight**2 * self._weights[0] + bent**2 * self._weights[1]
+        linear[is_forbidden] = 0.0
+        score = linear**2 * self._weights[0] + quadratic**2 * self._weights[1]
         score[:, is_excluded[self._searched] | (self._share_of_others < least_share)] = -1.0
         return np.stack([self._best(of_node) for of_node in score])
 
     def _best(self, score: F64) -> I64:
-        """Features with the highest scores that are not negative, filled up with -1."""
+        """Return the features with the highest scores of at least 0, padded with -1."""
         place = max(0, score.shape[0] - _CANDIDATES)
-        # The few above the cut are sorted, not all; of equals the first, which a partition does not promise.
+        # Only the few best are sorted. The stable sort lets ties go to the first feature, unlike a partition.
         likely = np.flatnonzero(score >= max(np.partition(score, place)[place], 0.0))
         best = likely[np.argsort(-score[likely], kind="stable")][:_CANDIDATES]
-        found = np.full(_CANDIDATES, -1, dtype=np.int64)
-        found[: best.shape[0]] = self._searched[best]
-        return found
+        features = np.full(_CANDIDATES, -1, dtype=np.int64)
+        features[: best.shape[0]] = self._searched[best]
+        return features
 
 
 def _inverse(values: F64) -> F64:
-    """1 / value, 0 for 0: a column that does not vary has no trend."""
+    """Return 1 / value, or 0 for values close to 0: a constant column has no trend."""
     return np.divide(1.0, values, out=np.zeros_like(values), where=values > 1e-9)

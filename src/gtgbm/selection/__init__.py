@@ -1,6 +1,6 @@
-"""Strategies over whole fits.
+"""Selection strategies that run several fits.
 
-They decide which features a fit may own, and get the training itself as a function.
+They decide which features a fit may own.
 """
 
 from gtgbm.selection.shortlist import train_selecting

@@ -1,4 +1,4 @@
-"""More features than wanted are bought first; those that gain most are kept, and trained on again."""
+"""Shortlists: select more features than wanted, keep those with the largest gain, and train on them again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def train_selecting(
     callbacks: Sequence[AnyCallback] = (),
     continued: Model | None = None,
 ) -> Fitted:
-    """Fit a model, over a shortlist of features where the settings ask for one."""
+    """Fit a model, with a shortlist of features if the settings ask for one."""
     context, settings = FitContext(pool), problem.settings
     limit, shortlist = settings.prices.limit, settings.prices.shortlist
 
@@ -40,17 +40,18 @@ def train_selecting(
 def shortlisted(trained: Callable[[int, Model | None], Model], n_bought: int, n_wanted: int) -> Model:
     """Return a model without trees that owns the best of many features.
 
-    Of those bought the better half is kept and trained on again, and so on: what a feature gains among many
-    says little of what it gains among few.
+    The better half of the selected features is kept and trained on again, repeatedly, because the gain of a
+    feature among many others says little about its gain among few.
 
     Parameters
     ----------
     trained : callable
-        Trains a model with at most so many features that goes on with another one, or begins anew.
+        ``trained(n_features, owned)`` trains a model with at most `n_features` features, which continues the
+        model `owned` unless that is None.
     n_bought : int
-        Features to buy at first.
+        Number of features to select at first.
     n_wanted : int
-        Features to keep.
+        Number of features to keep.
     """
     model = trained(n_bought, None)
     while True:
@@ -62,20 +63,20 @@ def shortlisted(trained: Callable[[int, Model | None], Model], n_bought: int, n_
 
 
 def best_features(model: Model, n_features: int) -> Model:
-    """Return a model without trees that owns the features of another one that gain most.
+    """Return a model without trees that owns the features with the largest gain in another model.
 
     Parameters
     ----------
     model : Model
     n_features : int
-        How many of its features to keep, in the order they were bought; all if it has no more.
+        How many features to keep, in the order of selection; all if the model has fewer.
     """
     by_category = {entry.feature for entry in model.history if entry.category is not None}
     gains: dict[tuple[int, str], float] = defaultdict(float)
     for tree in model.trees:
         for node in np.flatnonzero(tree.feature >= 0).tolist():
             gains[_split_on(tree, node, by_category)] += float(tree.gain[node])
-    # Sorting is stable: of equals the one bought first is kept.
+    # The stable sort keeps the feature selected first in case of ties.
     ranked = sorted(model.history, key=lambda entry: -gains[_key(entry.feature, entry.category)])
     kept = set(map(id, ranked[:n_features]))
     return Model(
@@ -84,7 +85,7 @@ def best_features(model: Model, n_features: int) -> Model:
 
 
 def with_loss_of_first_round(history: list[HistoryEntry], loss: float) -> list[HistoryEntry]:
-    """Let features that were owned from the start have the loss after the first round."""
+    """Set the training loss of features owned from the start to that of the first round."""
     return [entry._replace(training_loss=loss) if entry.tree == 0 else entry for entry in history]
 
 
@@ -94,10 +95,10 @@ def _split_on(tree: Tree, node: int, by_category: set[int]) -> tuple[int, str]:
 
 
 def _key(column: int, category: float | None) -> tuple[int, str]:
-    # As text: a missing value is a category too, and equals nothing.
+    # As text, since a missing value is a category too, and NaN does not equal itself.
     return column, str(category)
 
 
 def _times(factor: float, number: int) -> int:
-    """Return a multiple, rounded up; 1.1 * 50 is a little more than 55 in floats, and should not be."""
+    """Return factor * number, rounded up, with a tolerance: in floats, 1.1 * 50 is slightly more than 55."""
     return math.ceil(min(factor * number, 1e9) - 1e-9)

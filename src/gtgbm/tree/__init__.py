@@ -1,6 +1,6 @@
-"""The structures of a tree.
+"""Data structures of trees.
 
-Nodes of a level, splits, histograms with sibling subtraction, the builder, the finished tree, the forest.
+Nodes of a level, splits, histograms with sibling subtraction, the builder, the fitted tree, the forest.
 """
 
 from gtgbm.tree.builder import TreeBuilder

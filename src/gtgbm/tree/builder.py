@@ -1,4 +1,4 @@
-"""A tree being grown: what is known of its nodes, by node number."""
+"""Collects the nodes and splits of a tree while it grows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,13 @@ class _Nodes:
 
 
 class TreeBuilder:
-    """Collects nodes, numbered in the order in which they are added, and their splits."""
+    """Collects nodes, numbered in the order in which they are added, and their splits.
+
+    Attributes
+    ----------
+    n_nodes : int
+        Number of nodes so far.
+    """
 
     def __init__(self, root: Level) -> None:
         self.n_nodes = 0
@@ -38,21 +44,30 @@ class TreeBuilder:
         self.add_nodes(root.n_rows, root.begin, root.end)
 
     def add_nodes(self, n_rows: I64, begin: I64, end: I64) -> None:
-        """Add nodes; they get the next numbers."""
+        """Add nodes, which get the next numbers; all arrays have shape (nodes,)."""
         self._nodes.append(_Nodes(n_rows, begin, end))
         self.n_nodes += n_rows.shape[0]
 
     def add_splits(self, number: I64, rules: SplitRules, missing_side: I32, gain: F64, left: I64) -> None:
-        """Let nodes split; the right child of each has the number after its left one."""
+        """Record the splits of nodes; a right child has the number after its left sibling.
+
+        Parameters
+        ----------
+        number : ndarray of int64, shape (k,)
+            The nodes that split.
+        left : ndarray of int64, shape (k,)
+            Numbers of their left children.
+        """
         self._splits.append(_SplitNodes(number, rules, missing_side, gain, left))
 
     def tree(self, scale: float, unit: float) -> Tree:
-        """Make the tree, its leaf values still 0.
+        """Return the tree, with all leaf values 0.
 
         Parameters
         ----------
         scale, unit : float
-            Gains are in squares of 1 / `scale`, and they and numbers of rows in weights of 1 / `unit`.
+            `scale` is that of the fixed-point residuals and `unit` that of the weights. Recorded gains are
+            divided by ``scale**2 * unit``, recorded numbers of rows by `unit`.
         """
         n = self.n_nodes
         feature, left = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
@@ -71,15 +86,15 @@ class TreeBuilder:
         return Tree(feature, threshold, is_category, missing_left, left, np.zeros(n), n_rows, gain)
 
     def rows(self) -> tuple[I64, I64]:
-        """Begin and end of every node's rows."""
+        """Return begin and end of every node's range of rows, each of shape (nodes,)."""
         begin = np.concatenate([nodes.begin for nodes in self._nodes])
         return begin, np.concatenate([nodes.end for nodes in self._nodes])
 
 
 def _missing_left(split: _SplitNodes, n_rows: I64) -> Bool:
-    # Missing numbers that training never saw at a node follow the larger child.
+    # Where a node has no missing values in training, they follow the larger child.
     larger_left = n_rows[split.left] >= n_rows[split.left + 1]
     is_unseen, is_left = split.missing_side == MISSING_UNSEEN, split.missing_side == MISSING_LEFT
-    numbers = np.where(is_unseen, larger_left, is_left)
-    # A missing category is a category: it goes right only where it is the one split off.
-    return np.where(split.rules.is_category == 1, ~np.isnan(split.rules.threshold), numbers)
+    numeric = np.where(is_unseen, larger_left, is_left)
+    # In a categorical column, missing is a category: it goes right only where the split is on that category.
+    return np.where(split.rules.is_category == 1, ~np.isnan(split.rules.threshold), numeric)

@@ -1,4 +1,4 @@
-"""What stays the same while one tree grows: its cells, the order of its rows, its limits."""
+"""The data of one tree that all its nodes share: residuals, row order, limits."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from gtgbm.exact import I32, I64, Cells, FitContext
 
 @dataclass(frozen=True)
 class RowOrder:
-    """Rows of a tree, node after node.
+    """Row ids of a tree, ordered so that the rows of every node are contiguous.
 
-    Splitting a node reorders its range in place, so every node owns ``[begin, end)`` for good.
+    Splitting a node reorders its range in place, so the range ``[begin, end)`` of a node never changes.
 
     Attributes
     ----------
     rows : ndarray of int32, shape (n,)
     scratch : ndarray of int32, shape (2, n)
     cells : ndarray of int64, shape (n,)
-        Scratch: cells of some nodes in the order of their rows.
+        Scratch space for the cells of some nodes, in the order of their rows.
     """
 
     rows: I32
@@ -30,31 +30,31 @@ class RowOrder:
 
     @classmethod
     def of(cls, n_rows: int) -> RowOrder:
-        """Make room for some rows."""
+        """Allocate the arrays for `n_rows` rows."""
         rows, scratch = np.empty(n_rows, dtype=np.int32), np.empty((2, n_rows), dtype=np.int32)
         return cls(rows, scratch, np.empty(n_rows, dtype=np.int64))
 
     def start_tree(self) -> None:
-        """Give all rows to the root."""
+        """Reset the order, so that all rows belong to the root."""
         self.rows[:] = np.arange(self.rows.shape[0], dtype=np.int32)
 
 
 @dataclass(frozen=True)
 class TreeLimits:
-    """When a node is not split, and when it is not searched for new features.
+    """Conditions under which a node is split, and is searched for new features.
 
     Attributes
     ----------
     min_node_rows : float
-        A node with fewer rows is a leaf (α n).
+        A node with fewer rows is a leaf (α n in the paper).
     min_leaf : int
         Fewest rows of a leaf.
     max_depth : int or None
     revisit_share : float
-        Where a node found nothing to buy, a node below it searches again once it has at most this share of
-        its rows; 1: every node searches.
+        After a fruitless search at a node, a node below it is searched only if it has at most this share of
+        the node's rows; 1: every node is searched.
     longest_backoff : int
-        Most trees in a row that do not search for new features, after one that searched and found none.
+        Back-off: most trees in a row that do not search for new features after fruitless searches.
     """
 
     min_node_rows: float
@@ -71,7 +71,7 @@ class TreeLimits:
 
 @dataclass(frozen=True)
 class TreeContext:
-    """What stays the same while one tree grows.
+    """The data of one tree that all its nodes share; constant while it grows, except the row order.
 
     Attributes
     ----------
@@ -101,11 +101,11 @@ class TreeContext:
         return self.limits.min_leaf
 
     def sum(self, values: I64) -> I64:
-        """Add up what all machines have found, in place where possible."""
+        """Return the sum of the arrays of all machines, computed in place where possible."""
         return self.context.communicator.sum(values)
 
     def sums(self, begin: I64, end: I64) -> I64:
-        """Cell sum and squares (high, low) of ranges of rows on this machine, shape (k, 3)."""
+        """Return the cell sum and squares (high, low) of ranges of rows on this machine, shape (k, 3)."""
         sums = np.empty((begin.shape[0], 3), dtype=np.int64)
         bits = self.cells.count_bits
         _core.node_sums(self.pool, self.order.rows, self.cells.values, begin, end, bits, sums)

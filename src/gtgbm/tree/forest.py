@@ -1,4 +1,4 @@
-"""Prediction: trees packed once, then summed over the rows of dense or sparse tables."""
+"""Prediction: packs trees once, then sums their leaf values over the rows of dense or sparse tables."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from gtgbm.exact import F64, I32, I64, U8, Table
 from gtgbm.tree.tree import Tree
 
 _ROWS_PER_CALL = 1 << 16
-"""Rows predicted in one kernel call, so that Ctrl-C is heard in between."""
+"""Rows predicted in one kernel call; Ctrl-C takes effect between calls."""
 _CELLS_PER_CALL = 1 << 20
 """Values of sparse rows that are made dense at a time: 8 megabytes."""
 
 
 class PackedTrees(NamedTuple):
-    """Trees one after the other, as the kernel takes them.
+    """Concatenated nodes of all trees.
 
     Attributes
     ----------
     first : ndarray of int64, shape (trees + 1,)
-        Tree t owns nodes ``first[t]:first[t + 1]``.
+        The nodes of tree t are ``first[t]:first[t + 1]``.
     output : ndarray of int64, shape (trees,)
-        The score each tree adds to.
+        Index of the score that each tree adds to.
     feature : ndarray of int32, shape (nodes,)
-        Position among the columns that are read, -1 for a leaf.
+        Position in `Forest.columns`, -1 for a leaf.
     threshold, is_category, missing_left, left, value : ndarray, shape (nodes,)
         As in ``Tree``; children are numbered within their tree.
     """
@@ -49,15 +49,15 @@ class Forest:
     Attributes
     ----------
     columns : ndarray of int64, shape (c,)
-        Columns of the table that trees read.
+        Columns of the table that the trees use.
     start : ndarray of float64, shape (k,)
-        Where the scores begin.
+        Initial scores.
     packed : PackedTrees
     """
 
     def __init__(self, columns: I64, start: F64, packed: PackedTrees) -> None:
         self.columns, self.start, self.packed = columns, start, packed
-        # Checks every node, so that no tree, however broken, leads outside the arrays.
+        # The constructor checks every node, so that even a corrupt tree cannot read outside the arrays.
         self._native = _core.Forest(columns.shape[0], start.shape[0], *packed)
 
     @property
@@ -67,7 +67,7 @@ class Forest:
 
     @classmethod
     def of(cls, trees: Sequence[Tree], outputs: Sequence[int], start: F64) -> Forest:
-        """Pack trees over the columns they were trained on."""
+        """Pack trees; `outputs` are the scores that they add to."""
         feature = _joined([tree.feature for tree in trees], np.int32)
         columns = np.unique(feature[feature >= 0]).astype(np.int64)
         position = np.where(feature >= 0, np.searchsorted(columns, feature), -1).astype(np.int32)
@@ -87,19 +87,19 @@ class Forest:
         return Forest, (self.columns, self.start, self.packed)
 
     def over(self, features: I64) -> Forest:
-        """Return the same trees for tables that hold only some columns, in the order of `features`."""
-        assert np.isin(self.columns, features).all(), "trees read columns that are not among the features"
+        """Return the same trees for tables that have only the columns `features`, in this order."""
+        assert np.isin(self.columns, features).all(), "trees use columns that are not among the features"
         order = np.argsort(features, kind="stable")
         return Forest(order[np.searchsorted(features, self.columns, sorter=order)], self.start, self.packed)
 
     def scores(self, table: Any, pool: _core.Pool, columns: I64 | None = None) -> F64:
-        """Sum the trees over rows; reads only the columns that some tree uses.
+        """Return the scores of rows; reads only the columns that some tree uses.
 
         Parameters
         ----------
         table : Table, or CSR or CSC matrix or array of scipy, shape (n, d)
         columns : ndarray of int64, shape (c,), or None
-            Where our columns are in this table; None: where they were in training.
+            Positions of `self.columns` in this table; None: the same as in training.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class Forest:
         return scores
 
     def add_to(self, scores: F64, table: Any, pool: _core.Pool, columns: I64 | None = None) -> None:
-        """Add the trees' values to ``scores`` (k, n), tree after tree."""
+        """Add the leaf values of all trees to ``scores`` (k, n), tree by tree."""
         for rows, part, places in self._parts(table, self.columns if columns is None else columns):
             sums = np.ascontiguousarray(scores[:, rows])
             self._native.predict(pool, part, places, sums)
@@ -119,7 +119,7 @@ class Forest:
 
     @staticmethod
     def _parts(table: Any, columns: I64) -> Iterator[tuple[slice, Table, I64]]:
-        """Cut a table into dense pieces: rows, their values, and where some columns are in them."""
+        """Divide a table into dense parts: rows, their values, and the positions of `columns` in them."""
         if isinstance(table, np.ndarray):
             for rows in _slices(table.shape[0], _ROWS_PER_CALL):
                 yield rows, table[rows], columns

@@ -1,4 +1,4 @@
-"""Histograms of a level: build the smaller sibling, subtract for the larger one, find the best splits."""
+"""Best splits of a level: builds histograms of the smaller siblings, subtracts for the larger, scans all."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from gtgbm.tree.splits import BestSplits, Splits
 _TILE_CELLS = LANES * CELLS
 _TILE_BYTES = _TILE_CELLS * 8
 _KEPT_BYTES = 512 << 20
-"""Histograms of one level larger than this are not kept."""
+"""Histograms of a level that are larger than this are not kept."""
 _ROWS_WORTH_KEEPING = 1024
-"""Fetching a parent's histogram to subtract costs about as much as adding this many rows."""
+"""Reading a parent's histogram for subtraction costs about as much as adding this many rows."""
 _BLOCK_BYTES = 2 << 20
-"""Histograms not kept are built and scanned in blocks of about this size."""
+"""Histograms that are not kept are built and scanned in blocks of about this size."""
 _OWNED, _NEW = 0, 1
-"""Which of the two splits a scan finds at each node."""
+"""Index of the two splits that a scan finds at each node."""
 
 
 class LevelHistograms:
     """Finds the best splits of the columns of a `Tiles` at the nodes of a level.
 
-    Keeps the histograms of the level above while that pays, so that of two siblings only the smaller is
-    built from rows.
+    Keeps the histograms of the level above while that saves time, so that only the smaller of two siblings
+    is built from rows.
     """
 
     def __init__(self, tiles: Tiles) -> None:
@@ -37,11 +37,11 @@ class LevelHistograms:
         self._kept_columns = 0
 
     def start_tree(self) -> None:
-        """Forget the last tree's histograms."""
+        """Discard the last tree's histograms."""
         self._kept.forget()
 
     def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> BestSplits:
-        """Best splits at some nodes of a level.
+        """Return the best splits at some nodes of a level.
 
         Parameters
         ----------
@@ -54,11 +54,10 @@ class LevelHistograms:
         level_bytes = 2 * nodes.shape[0] * self._tiles.n_tiles * _TILE_BYTES
         rows_per_node = int(level.size[nodes].sum()) // nodes.shape[0]
         if level_bytes <= _KEPT_BYTES and rows_per_node >= _ROWS_WORTH_KEEPING:
-            found = self._split_keeping(tree, level, nodes)
+            gain, where = self._split_keeping(tree, level, nodes)
         else:
             self._kept.forget()
-            found = self._split_in_blocks(tree, level, nodes)
-        gain, where = found
+            gain, where = self._split_in_blocks(tree, level, nodes)
         other_tasks = (
             self._as_splits(gain[:, 2 + _NEW], where[:, 2 + _NEW])
             if gain.shape[1] > 2
@@ -68,7 +67,16 @@ class LevelHistograms:
         return BestSplits(owned, new, other_tasks)
 
     def measure(self, tree: TreeContext, level: Level, nodes: I64, position: int, use: U8) -> Splits:
-        """Best owned splits of one column at some nodes; `use` says which columns are looked at."""
+        """Return the best owned splits of one column at some nodes.
+
+        Parameters
+        ----------
+        nodes : ndarray of int64, shape (k,)
+        position : int
+            Position of the column in the tiles.
+        use : ndarray of uint8, shape (n_columns,)
+            SKIPPED for the other columns of its tile.
+        """
         tile = position // LANES
         hist = np.empty((nodes.shape[0], 1, LANES, CELLS), dtype=np.int64)
         codes = self._tiles.codes[tile : tile + 1]
@@ -84,7 +92,8 @@ class LevelHistograms:
         return Splits(feature, np.maximum(gain, 0.0), bins, side)
 
     def _split_keeping(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[F64, I32]:
-        # Parents' histograms lack the columns added since: full tiles from before, and the rest built anew.
+        # Parents' histograms lack the columns added since. Subtract only tiles that were full then; build the
+        # other tiles from rows.
         n_tiles = self._tiles.n_tiles
         known = n_tiles if self._kept_columns == self._tiles.n_columns else self._kept_columns // LANES
         plan = SiblingPlan(level, nodes, self._kept)
@@ -95,7 +104,7 @@ class LevelHistograms:
             known = 0
         self._build(tree, level, plan.built, plan.built_slot, codes, range(known), hist)
         self._build(tree, level, nodes, plan.slots, codes, range(known, n_tiles), hist)
-        # A subtracted sibling needs no sum over machines: its parent and its sibling were summed.
+        # Before subtraction: the parent is summed over machines already, so the larger sibling will be too.
         tree.sum(hist)
         self._kept.subtract(tree.pool, plan, known * _TILE_CELLS, flat)
         self._kept.keep(level, nodes, plan, flat)
@@ -151,7 +160,7 @@ class LevelHistograms:
         Returns
         -------
         gain : ndarray of float64, shape (k, 2) or (k, 4)
-            Owned and new; then the same of a second scan, of the categories that other tasks own.
+            Owned and new; then the same for a second scan, of the categories that other tasks own.
         where : ndarray of int32, shape (k, 2, 3) or (k, 4, 3)
             Column, bin and side of missing values.
         """

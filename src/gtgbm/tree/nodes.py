@@ -9,19 +9,19 @@ import numpy as np
 from gtgbm.exact import F64, I64, Bool, Cells
 
 ALWAYS_DUE = 1 << 40
-"""For `Level.due_rows`: more rows than any node has."""
+"""Value of `Level.due_rows` for nodes that are always searched: more rows than any node has."""
 
 _PARENT, _BEGIN, _END, _NUMBER, _DEPTH, _DUE_ROWS, _TOTAL, _SQUARES_HIGH, _SQUARES_LOW = range(9)
-"""Columns of a level's table of nodes."""
+"""Columns of the table of nodes of a level."""
 
 
 class Level:
-    """Nodes of one level: the root alone, or pairs of siblings next to each other, then nodes without any.
+    """Nodes of one level: the root alone, or adjacent pairs of siblings followed by nodes without siblings.
 
     Attributes
     ----------
     step : int
-        0 for the root's level, one more for the level below.
+        0 for the level of the root, and one more for each level below.
     parent : ndarray of int64, shape (nodes,)
         Index of the parent in the level above, -1 for the root.
     begin, end : ndarray of int64, shape (nodes,)
@@ -31,7 +31,7 @@ class Level:
     depth : ndarray of int64, shape (nodes,)
         0 for the root.
     due_rows : ndarray of int64, shape (nodes,)
-        The node is searched for new features if it has at most this many rows.
+        A node is due for a search for new features if it has at most this many rows.
     total : ndarray of int64, shape (nodes,)
         Cell sum over all machines' rows.
     squares : ndarray of int64, shape (nodes, 2)
@@ -39,11 +39,11 @@ class Level:
     n_rows : ndarray of int64, shape (nodes,)
         Rows on all machines.
     is_open : ndarray of bool, shape (nodes,)
-        False for nodes that whole subtrees were grown from already.
+        False for nodes whose whole subtrees are grown already.
     """
 
     def __init__(self, table: I64, cells: Cells, step: int) -> None:
-        # One matrix, not ten arrays: a level is a handful of nodes, and numpy calls are what it costs.
+        # One matrix instead of ten arrays: a level has few nodes, so the cost is the number of numpy calls.
         self._table = table
         self._cells = cells
         self.step = step
@@ -62,7 +62,7 @@ class Level:
 
     @classmethod
     def root(cls, cells: Cells, n_rows: int) -> Level:
-        """Make the level of the root."""
+        """Return the level of the root."""
         zero, rows = np.zeros(1, dtype=np.int64), np.full(1, n_rows, dtype=np.int64)
         due_rows, total = np.full(1, ALWAYS_DUE, dtype=np.int64), np.array([cells.total], dtype=np.int64)
         squares = np.array([cells.squares], dtype=np.int64)
@@ -70,25 +70,25 @@ class Level:
 
     @classmethod
     def gathered(cls, parts: list[tuple[Level, I64]]) -> Level:
-        """Put nodes of several levels into one; they have no parents or siblings there."""
+        """Put nodes of several levels into one level, without parents or siblings."""
         table = without_parents(np.concatenate([level._table[nodes] for level, nodes in parts]))
         last = parts[-1][0]
-        # Not the step after the last one: nothing kept of that level belongs to this one.
+        # A step is left out, since the kept histograms of the last level are not those of the parents.
         return cls(table, last._cells, last.step + 2)
 
     def children(self, split: I64, n_left: I64, left_sums: I64, first_number: int) -> Level:
-        """Make the level below; children inherit the rows at which their parents are due for a search.
+        """Return the level below; children inherit `due_rows` from their parents.
 
         Parameters
         ----------
         split : ndarray of int64, shape (k,)
             The nodes that split, ascending.
         n_left : ndarray of int64, shape (k,)
-            Rows of the left sides on this machine.
+            Rows of the left children on this machine.
         left_sums : ndarray of int64, shape (k, 3)
-            Cell sum and squares (high, low) of the left sides on all machines.
+            Cell sum and squares (high, low) of the left children on all machines.
         first_number : int
-            Number in the tree of the first child; the others follow.
+            Number of the first child in the tree; the others get the next numbers.
         """
         table = np.repeat(self._table[split], 2, axis=0)
         left, right = table[0::2], table[1::2]
@@ -101,18 +101,18 @@ class Level:
         return Level(table, self._cells, self.step + 1)
 
     def only(self, nodes: Bool) -> Level:
-        """Keep some nodes, without parents or siblings."""
+        """Return a level of some nodes, given by a mask, without parents or siblings."""
         return Level.gathered([(self, np.flatnonzero(nodes))])
 
     def with_nodes(self, nodes: I64) -> Level:
-        """Append nodes without parents or siblings; fields as in `node_table`."""
+        """Append nodes without parents or siblings, given as in `node_table`."""
         level = Level(np.concatenate([self._table, nodes]), self._cells, self.step)
         level.is_open[: len(self)] = self.is_open
         return level
 
     @property
     def nodes(self) -> I64:
-        """All nodes, as `with_nodes` takes them."""
+        """Table of all nodes, as in `node_table`."""
         return self._table
 
     def __len__(self) -> int:
@@ -121,18 +121,18 @@ class Level:
 
     @property
     def size(self) -> I64:
-        """Rows of each node on this machine."""
+        """Number of rows of each node on this machine."""
         size: I64 = self.end - self.begin
         return size
 
 
 def node_table(begin: I64, end: I64, number: I64, depth: I64, due_rows: I64, total: I64, squares: I64) -> I64:
-    """Nodes of a `Level` without parents or siblings, one row each."""
+    """Return the table of nodes of a `Level` without parents or siblings, one row per node."""
     parent = np.full(begin.shape[0], -1, dtype=np.int64)
     return np.column_stack([parent, begin, end, number, depth, due_rows, total, squares])
 
 
 def without_parents(nodes: I64) -> I64:
-    """Forget the parents of nodes, in place: they are put into a level of their own."""
+    """Remove the parents of nodes in place, to put them into another level."""
     nodes[:, _PARENT] = -1
     return nodes

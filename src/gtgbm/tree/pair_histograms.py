@@ -1,4 +1,4 @@
-"""Histograms of single columns at single nodes: pairs of a node and a column."""
+"""Histograms and best splits of pairs: one column at one node."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PairColumns:
         Row of `codes` of each pair.
     n_bins : ndarray of int32, shape (pairs,)
     direction : ndarray of uint8, shape (pairs,)
-        0, RISING or FALLING.
+        Monotone constraint: 0, RISING or FALLING.
     """
 
     codes: U8
@@ -34,14 +34,14 @@ class PairColumns:
 
 @dataclass(frozen=True)
 class PairRows:
-    """The rows of each pair's node: positions ``[begin[k], end[k])``, whose cell sum is ``total[k]``.
+    """The rows of each pair's node: pair k has ``rows[begin[k]:end[k]]``, with cell sum ``total[k]``.
 
     Attributes
     ----------
     rows : ndarray of int32
-        Row ids of the columns' codes.
+        Indices into the codes of a column.
     cells : ndarray of int64, shape (n,)
-        By row id.
+        Packed residuals, indexed like the codes of a column.
     begin, end, total : ndarray of int64, shape (pairs,)
     """
 
@@ -53,16 +53,17 @@ class PairRows:
 
 
 def measure_pairs(tree: TreeContext, level: Level, node: I64, columns: PairColumns) -> tuple[F64, I32, I32]:
-    """Best splits of single columns at single nodes, over the rows of all machines.
+    """Return the best split of each pair, over the rows of all machines.
 
     Parameters
     ----------
     node : ndarray of int64, shape (pairs,)
+        Index of each pair's node in `level`.
 
     Returns
     -------
     gain, bin, missing_side : ndarray, shape (pairs,)
-        As in `Splits`, but a gain of -inf where there is none.
+        As in `Splits`, but with a gain of -inf where there is no split.
     """
     order, cells = tree.order.rows, tree.cells.values
     rows = PairRows(order, cells, level.begin[node], level.end[node], level.total[node])
@@ -70,7 +71,7 @@ def measure_pairs(tree: TreeContext, level: Level, node: I64, columns: PairColum
 
 
 def sampled_gains(tree: TreeContext, rows: PairRows, columns: PairColumns, min_leaf: int) -> F64:
-    """Gain of the best split of each pair on sampled rows alone, shape (pairs,)."""
+    """Return the gain of the best split of each pair on sampled rows only, shape (pairs,)."""
     return _scan(tree, _histograms(tree, rows, columns), rows, columns, min_leaf)[0]
 
 

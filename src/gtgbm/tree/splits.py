@@ -1,4 +1,4 @@
-"""The best splits found for some nodes, and splits as a finished tree keeps them."""
+"""Best splits of nodes while a tree grows, and split rules of a fitted tree."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from gtgbm.exact import F64, I32, I64, MISSING_UNSEEN, U8
 
 @dataclass
 class Splits:
-    """The best split found for each of some nodes: parallel arrays.
+    """Best split of each of some nodes, as parallel arrays.
 
     Attributes
     ----------
     feature : ndarray of int64, shape (nodes,)
-        -1 where there is none.
+        -1 where there is no split.
     gain : ndarray of float64, shape (nodes,)
         In squared fixed-point units; 0 where there is no split.
     bin : ndarray of int32, shape (nodes,)
-        Last bin that goes left; for a category, its code, which goes right.
+        Last bin that goes left; for a categorical split, the code that goes right.
     missing_side : ndarray of int32, shape (nodes,)
         Right, left (``MISSING_LEFT``), or ``MISSING_UNSEEN`` where the node has no missing values.
     """
@@ -33,7 +33,7 @@ class Splits:
 
     @classmethod
     def none(cls, nodes: int) -> Splits:
-        """No split at any node."""
+        """Return splits of some nodes of which none has a split."""
         return cls(
             np.full(nodes, -1, dtype=np.int64),
             np.zeros(nodes),
@@ -42,24 +42,26 @@ class Splits:
         )
 
     def put(self, nodes: I64, other: Splits) -> None:
-        """Let `nodes` split as `other` does."""
+        """Set the splits of `nodes` to those of `other`."""
         self.feature[nodes] = other.feature
         self.gain[nodes] = other.gain
         self.bin[nodes] = other.bin
         self.missing_side[nodes] = other.missing_side
 
     def improve(self, nodes: I64, other: Splits) -> None:
-        """Let those of `nodes` split as `other` does that gain more by it."""
+        """Set the splits of `nodes` to those of `other` where these have a larger gain."""
         better = other.gain > self.gain[nodes]
         self.put(nodes[better], other.at(np.flatnonzero(better)))
 
-    def at(self, rows: I64) -> Splits:
-        """Take some rows."""
-        return Splits(self.feature[rows], self.gain[rows], self.bin[rows], self.missing_side[rows])
+    def at(self, indices: I64) -> Splits:
+        """Return the splits at some indices."""
+        return Splits(
+            self.feature[indices], self.gain[indices], self.bin[indices], self.missing_side[indices]
+        )
 
 
 class BestSplits(NamedTuple):
-    """Best splits of some nodes: over owned features, over new ones, and over those that other tasks own."""
+    """Best splits of some nodes on owned features, on new features, and on features of other tasks."""
 
     owned: Splits
     new: Splits
@@ -68,14 +70,14 @@ class BestSplits(NamedTuple):
 
 @dataclass(frozen=True)
 class SplitRules:
-    """Splits as a tree keeps them: parallel arrays.
+    """Splits of a fitted tree, as parallel arrays.
 
     Attributes
     ----------
     column : ndarray of int64
         Column of the table.
     threshold : ndarray of float64
-        Largest value that goes left; the category that goes right.
+        Largest value that goes left; for a categorical split, the category that goes right.
     is_category : ndarray of uint8
     """
 

@@ -1,4 +1,4 @@
-"""A fitted tree: parallel arrays."""
+"""A fitted tree, as parallel arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Tree:
     Attributes
     ----------
     feature : ndarray of int32, shape (nodes,)
-        Feature a node splits on, -1 for a leaf.
+        Feature that a node splits on, -1 for a leaf.
     threshold : ndarray of float64, shape (nodes,)
         Values up to the threshold go left.
     is_category : ndarray of uint8, shape (nodes,)
@@ -27,11 +27,11 @@ class Tree:
     left : ndarray of int32, shape (nodes,)
         Left child, -1 for a leaf; the right child is the next node.
     value : ndarray of float64, shape (nodes,)
-        What a leaf adds to the score, the learning rate included; 0 elsewhere.
+        Leaf value that is added to the score, learning rate included; 0 for nodes that split.
     n_rows : ndarray of int64, shape (nodes,)
-        Training rows in the node, or their weight, rounded.
+        Number of training rows in the node, or their sum of weights, rounded.
     gain : ndarray of float64, shape (nodes,)
-        Fall of the squared error of the residuals by the split; 0 for a leaf.
+        Reduction of the squared error of the residuals by the split; 0 for a leaf.
     """
 
     feature: I32
@@ -55,7 +55,7 @@ class Tree:
 
 
 def importances(trees: Sequence[Tree], n_features: int) -> F64:
-    """Share of each feature in the gain of all splits, shape (n_features,)."""
+    """Return the share of each feature in the gain of all splits, shape (n_features,)."""
     gains = np.zeros(n_features)
     for tree in trees:
         used = tree.feature >= 0
