@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,8 @@ def run_report(
     console: Console,
 ) -> None:
     """Write the report of a model on the rows of a table."""
-    import jinja2  # noqa: F401  (to find out now what is not installed, not after minutes of work)
-    import matplotlib  # noqa: F401
-
+    for package in ("jinja2", "matplotlib"):
+        import_module(package)  # to find out now what is not installed, not after minutes of work
     from gtgbm.report import write_report
 
     check_out(out)
