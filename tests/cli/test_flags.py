@@ -221,7 +221,7 @@ def test_columns_without_names_are_numbers(tmp_path: Path) -> None:
         ((*CLASSES, "--class-weight", "maybe=1"), "class_weight={'maybe': 1.0}"),
         ((*CLASSES, "--class-weight", "{yes"), "--class-weight='{yes' is not JSON"),
         ((*CLASSES, "--learning-rate", "north=1"), "learning_rate={'north': 1.0} is not a number"),
-        ((*CLASSES, "--categorical-features", "depth"), "has no columns 'depth'"),
+        ((*CLASSES, "--categorical-features", "depth"), "has no column 'depth'"),
         ((*CLASSES, "--early-stopping-rounds", "3"), "needs --valid"),
     ],
 )

@@ -10,6 +10,7 @@ import typer
 
 import gtgbm
 from gtgbm.cli.errors import one_line_errors
+from gtgbm.cli.files import from_stdin
 from gtgbm.cli.options import (
     CommandWithDefaults,
     ParameterTexts,
@@ -17,6 +18,7 @@ from gtgbm.cli.options import (
     parse_texts,
     with_categorical,
 )
+from gtgbm.cli.text_format import TextFormat
 from gtgbm.parameters import PARAMETERS
 
 app = typer.Typer(
@@ -41,7 +43,11 @@ DATA, TASKS, VALIDATION, RUNNING = "Data", "Several tasks", "Validation", "Runni
 """Groups of options in the help; parameters of estimators are in them as well."""
 
 TableFile = Annotated[
-    Path, typer.Argument(help="Table file: CSV (also .gz), Parquet, Feather or libsvm.", show_default=False)
+    Path,
+    typer.Argument(
+        help="CSV (also .gz), Parquet, Feather, or libsvm; a folder or pattern of parts; - is stdin.",
+        show_default=False,
+    ),
 ]
 ModelFile = Annotated[Path, typer.Argument(help="Model file written by gtgbm fit.", show_default=False)]
 Target = Annotated[
@@ -61,6 +67,28 @@ Categorical = Annotated[
         "--categorical",
         metavar="category|column|NAMES",
         help="Same as --categorical-as for category or column, and as --categorical-features for names.",
+        rich_help_panel=DATA,
+    ),
+]
+IdColumns = Annotated[
+    Names,
+    typer.Option(
+        help="Column that names the rows: no feature, passed on to predictions.", rich_help_panel=DATA
+    ),
+]
+Sep = Annotated[
+    str | None, typer.Option(help="Separator of a CSV; by default it is found.", rich_help_panel=DATA)
+]
+Decimal = Annotated[
+    str | None, typer.Option(help="Decimal point of a CSV: . or ,", metavar=".|,", rich_help_panel=DATA)
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="Encoding of a CSV; by default UTF-8.", rich_help_panel=DATA)
+]
+MissingValues = Annotated[
+    Names,
+    typer.Option(
+        help="What stands for a missing number or time in a CSV, beside NA and the like.",
         rich_help_panel=DATA,
     ),
 ]
@@ -112,7 +140,12 @@ def fit(
     weight: Weight = None,
     qid: Query = None,
     exclude: Exclude = None,
+    id_columns: IdColumns = None,
     categorical_words: Categorical = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    missing_values: MissingValues = None,
     *,
     texts: ParameterTexts,
     task: Task = None,
@@ -138,8 +171,9 @@ def fit(
 
     gtgbm fit data.parquet --target clicked --n-features-to-select 20 --out model.json
     """
-    with one_line_errors():
-        parameters = with_categorical(parse_texts(texts), _names(categorical_words), table)
+    with one_line_errors(), from_stdin(table) as path:
+        text_format = _text_format(sep, decimal, encoding, missing_values)
+        parameters = with_categorical(parse_texts(texts), _names(categorical_words), path, text_format)
         if quiet or json:
             parameters.setdefault("verbose", 0)
         from rich.console import Console
@@ -148,7 +182,8 @@ def fit(
         from gtgbm.cli.loading import Roles
         from gtgbm.cli.models import ModelOptions
 
-        source = Source(table, Roles(target, weight, qid, task), _names(exclude))
+        roles = Roles(target, weight, qid, task)
+        source = Source(path, roles, _names(exclude), text_format, _names(id_columns), path != table)
         options = FitOptions(source, ModelOptions(kind.value, parameters), out, valid, time_limit, json)
         run_fit(options, Console(stderr=True, quiet=quiet))
 
@@ -157,19 +192,30 @@ def fit(
 def predict(
     model: ModelFile,
     table: TableFile,
-    out: Annotated[Path | None, typer.Option(help="CSV file to write; default: stdout.")] = None,
-    task: Annotated[str | None, typer.Option(help="Column with the task of each row.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A CSV, Parquet or Feather file; without it, CSV to stdout.")
+    ] = None,
+    task: Annotated[str | None, typer.Option(help="Column that names the task of each row.")] = None,
+    id_columns: Annotated[
+        Names, typer.Option(help="Column to pass on; by default those that gtgbm fit was told.")
+    ] = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    missing_values: MissingValues = None,
 ) -> None:
     """Predict the rows of a table file, in order.
 
     The table needs only the selected columns; others are ignored.
     """
-    with one_line_errors():
+    with one_line_errors(), from_stdin(table) as path:
         from rich.console import Console
 
-        from gtgbm.cli.predict import run_predict
+        from gtgbm.cli.predict import PredictOptions, run_predict
 
-        run_predict(model, table, out, task, Console(stderr=True))
+        ids = None if id_columns is None else _names(id_columns)
+        text_format = _text_format(sep, decimal, encoding, missing_values)
+        run_predict(PredictOptions(model, path, out, task, ids, text_format), Console(stderr=True))
 
 
 @app.command()
@@ -199,6 +245,10 @@ def report(
     qid: Annotated[str | None, typer.Option(help="Column with the query of each row.")] = None,
     task: Annotated[str | None, typer.Option(help="Column with the task of each row.")] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    missing_values: MissingValues = None,
 ) -> None:
     """Write a report of a model as one HTML file.
 
@@ -212,7 +262,9 @@ def report(
         from gtgbm.cli.loading import Roles
         from gtgbm.cli.report import run_report
 
-        run_report(model, table, Roles(target, None, qid, task), out, title, Console(stderr=True))
+        roles = Roles(target, None, qid, task)
+        text_format = _text_format(sep, decimal, encoding, missing_values)
+        run_report(model, table, roles, out, title, text_format, Console(stderr=True))
 
 
 @app.command(cls=CommandWithDefaults)
@@ -222,16 +274,22 @@ def compare(
     target: Target = None,
     kind: KindOption = Kind.auto,
     weight: Weight = None,
+    qid: Query = None,
     exclude: Exclude = None,
     categorical_words: Categorical = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    missing_values: MissingValues = None,
     *,
     texts: ParameterTexts,
     test: Annotated[float, typer.Option(min=0.01, max=0.99, help="Fraction of the rows to test on.")] = 0.25,
     json: AsJson = False,
 ) -> None:
-    """Compare both searches and LightGBM retrained on its best columns, on held-out rows."""
-    with one_line_errors():
-        parameters = with_categorical(parse_texts(texts), _names(categorical_words), table)
+    """Compare our two searches, and LightGBM's best columns retrained, on rows that none of them saw."""
+    with one_line_errors(), from_stdin(table) as path:
+        text_format = _text_format(sep, decimal, encoding, missing_values)
+        parameters = with_categorical(parse_texts(texts), _names(categorical_words), path, text_format)
         from rich.console import Console
 
         from gtgbm.cli.compare import CompareOptions, run_compare
@@ -239,7 +297,7 @@ def compare(
         from gtgbm.cli.loading import Roles
         from gtgbm.cli.models import ModelOptions
 
-        source = Source(table, Roles(target, weight), _names(exclude))
+        source = Source(path, Roles(target, weight, qid), _names(exclude), text_format)
         options = CompareOptions(source, ModelOptions(kind.value, parameters), test, json)
         run_compare(options, Console(stderr=True, quiet=json))
 
@@ -264,5 +322,12 @@ def demo(
     run_demo(rows, columns, penalty, seed, compare=not quick)
 
 
-def _names(options: Names) -> list[str]:
-    return [name.strip() for option in options or [] for name in option.split(",")]
+def _text_format(
+    sep: str | None, decimal: str | None, encoding: str | None, missing_values: Names
+) -> TextFormat:
+    missing = None if missing_values is None else _names(missing_values)
+    return TextFormat(sep, decimal, encoding, missing).checked()
+
+
+def _names(given: Names) -> list[str]:
+    return [name.strip() for one in given or [] for name in one.split(",")]

@@ -19,6 +19,9 @@ from gtgbm.cli.output import print_json
 from gtgbm.data import EncodedFrame
 from gtgbm.metrics import METRICS
 
+_METRICS = {"classification": "auc", "regression": "rmse", "ranking": "ndcg"}
+_OBJECTIVES = {"classification": "binary", "regression": "regression", "ranking": "lambdarank"}
+
 
 @dataclass(frozen=True)
 class Compared:
@@ -44,24 +47,21 @@ class CompareOptions:
 def run_compare(options: CompareOptions, console: Console) -> None:
     """Fit each method and print its number of features, its test metric and its time."""
     parameters = options.model.parameters
-    loaded = options.source.load(parameters, console)
-    message = "compare is for classification of two classes and regression: give --target"
+    loaded = options.source.load(options.model.kind, parameters, console)
     if "target" not in loaded.columns:
-        raise UserError(message)
+        raise UserError("--target is missing: name the column to predict")
     kind = kind_of_task(options.model.kind, loaded.columns)
-    if kind == "ranking" or "task" in loaded.columns:
-        raise UserError(message)
     if kind == "classification" and np.unique(loaded.columns["target"]).shape[0] != 2:
-        raise UserError("compare is for two classes")
+        raise UserError("compare is for two classes: --target has more")
     train, test = loaded.split(options.test_fraction, seed=int(parameters.get("random_state") or 0))
     results = []
     for method, run in _methods(kind, parameters).items():
         begin = perf_counter()
         n_features, predict = run(train)
         seconds = perf_counter() - begin
-        metric = METRICS["auc" if kind == "classification" else "rmse"]
-        y = _numbers(test.columns["target"])
-        results.append(Compared(method, n_features, metric.name, float(metric(y, predict(test))), seconds))
+        metric = METRICS[_METRICS[kind]]
+        value = metric(_numbers(kind, test.columns["target"]), predict(test), qid=test.columns.get("qid"))
+        results.append(Compared(method, n_features, metric.name, float(value), seconds))
     if options.as_json:
         methods = [vars(result) for result in results]
         print_json({"rows": train.n_rows, "test_rows": test.n_rows, "methods": methods})
@@ -105,10 +105,14 @@ def _lightgbm(kind: str, parameters: dict[str, Any]) -> Run:
     import lightgbm
 
     def run(train: Loaded) -> tuple[int, Callable[[Loaded], Any]]:
-        X, y = train.table, _numbers(train.columns["target"])
+        X, y, group = train.table, _numbers(kind, train.columns["target"]), None
+        if kind == "ranking":  # LightGBM wants the rows of a query together
+            _, of_row, group = np.unique(train.columns["qid"], return_inverse=True, return_counts=True)
+            order = np.argsort(of_row, kind="stable")
+            X, y = X[order], y[order]
         categorical = train.X.schema.categorical if isinstance(train.X, EncodedFrame) else []
         settings = {
-            "objective": "binary" if kind == "classification" else "regression",
+            "objective": _OBJECTIVES[kind],
             "verbosity": -1,
             "learning_rate": parameters.get("learning_rate") or 0.1,
             "seed": parameters.get("random_state") or 0,
@@ -117,7 +121,9 @@ def _lightgbm(kind: str, parameters: dict[str, Any]) -> Run:
 
         def train_on(columns: Any) -> Any:
             places = [k for k, column in enumerate(columns.tolist()) if column in categorical]
-            data = lightgbm.Dataset(X[:, columns], y, categorical_feature=places, params={"verbosity": -1})
+            data = lightgbm.Dataset(
+                X[:, columns], y, group=group, categorical_feature=places, params={"verbosity": -1}
+            )
             return lightgbm.train(settings, data, rounds)
 
         everything = np.arange(X.shape[1])
@@ -129,7 +135,7 @@ def _lightgbm(kind: str, parameters: dict[str, Any]) -> Run:
     return run
 
 
-def _numbers(target: Any) -> Any:
-    if target.dtype.kind in "fiu" and np.unique(target).shape[0] != 2:
+def _numbers(kind: str, target: Any) -> Any:
+    if kind != "classification":
         return target
     return (target == np.unique(target)[-1]).astype(np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 import typer
 
@@ -12,6 +13,10 @@ FAILED = 2
 """Exit code of a user error."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C, the convention of shells."""
+
+
+_EXTRAS = {"pyarrow": "table", "matplotlib": "report", "jinja2": "report", "markupsafe": "report"}
+"""Which extra brings a package that may be lacking."""
 
 
 class UserError(ValueError):
@@ -24,9 +29,18 @@ def one_line_errors() -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, OSError) as error:
-        sys.stdout.flush()
-        typer.secho(f"Error: {error}", err=True, fg="red")
-        raise typer.Exit(FAILED) from None
+        _fail(str(error))
+    except ImportError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRAS:
+            raise
+        _fail(f'{package} is not installed: pip install "gtgbm[{_EXTRAS[package]}]"')
     except KeyboardInterrupt:
         typer.secho("Interrupted; nothing was written.", err=True)
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _fail(message: str) -> NoReturn:
+    sys.stdout.flush()
+    typer.secho(f"Error: {' '.join(message.split())}", err=True, fg="red")
+    raise typer.Exit(FAILED) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +16,10 @@ from gtgbm.cli.errors import UserError
 from gtgbm.cli.loading import Loaded, Roles, is_libsvm, load
 from gtgbm.cli.models import ModelOptions
 from gtgbm.cli.output import print_json, print_selection, selection
+from gtgbm.cli.prediction_file import check_out
+from gtgbm.cli.text_format import TextFormat
 from gtgbm.data import EncodedFrame
 from gtgbm.estimators import save_model, stored_model
-from gtgbm.files import check_writable
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,24 @@ class Source:
     table: Path
     roles: Roles
     exclude: Sequence[str]
+    text_format: TextFormat
+    id_columns: Sequence[str] = ()
+    is_piped: bool = False
 
-    def load(self, parameters: dict[str, Any], console: Console) -> Loaded:
-        """Read the table; the columns in ``categorical_features`` are read as text."""
-        # Columns of libsvm files have no names: the estimator gets their indices.
+    def load(self, kind: str, parameters: dict[str, Any], console: Console) -> Loaded:
+        """Read the table; columns that a parameter says hold categories are read as text."""
+        # Those of libsvm's format have no names; the estimator knows them by number.
         named = None if is_libsvm(self.table) else parameters.get("categorical_features")
-        return load(self.table, self.roles, console, exclude=self.exclude, categorical=named or [])
+        return load(
+            self.table,
+            self.roles,
+            console,
+            exclude=self.exclude,
+            id_columns=self.id_columns,
+            categorical=named or [],
+            text_format=self.text_format,
+            has_classes=kind == "classification",
+        )
 
 
 @dataclass(frozen=True)
@@ -48,11 +62,11 @@ class FitOptions:
 
 
 def run_fit(options: FitOptions, console: Console) -> None:
-    """Read the table, fit, write the model and print the selected features."""
-    check_writable(options.out)
+    """Read, train, write the model, say what was selected."""
+    check_out(options.out)
     _check_shortlist(options)
     source = options.source
-    loaded = source.load(options.model.parameters, console)
+    loaded = source.load(options.model.kind, options.model.parameters, console)
     if "target" not in loaded.columns:
         raise UserError("--target is missing: name the target column")
     model = options.model.make(loaded)
@@ -61,7 +75,10 @@ def run_fit(options: FitOptions, console: Console) -> None:
     callbacks = [] if options.time_limit is None else [_stop_after(options.time_limit)]
     fit_model(model, train, valid, callbacks)
     seconds = monotonic() - begin
-    about = {"table": str(source.table), **source.roles.named()}
+    about = {} if source.is_piped else {"table": str(source.table)}
+    about |= source.roles.named() | source.text_format.as_about()
+    if source.id_columns:
+        about["id_columns"] = json.dumps(list(source.id_columns))
     if loaded.libsvm is not None:
         about["first_column"] = str(loaded.libsvm.first)
     save_model(model, options.out, about=about)
@@ -119,8 +136,16 @@ def _parts(loaded: Loaded, options: FitOptions, console: Console) -> tuple[Loade
         fraction = float(options.valid)
     except ValueError:
         schema = loaded.X.schema if isinstance(loaded.X, EncodedFrame) else None
-        roles = options.source.roles
-        return loaded, load(Path(options.valid), roles, console, schema=schema, libsvm=loaded.libsvm)
+        source = options.source
+        return loaded, load(
+            Path(options.valid),
+            source.roles,
+            console,
+            schema=schema,
+            libsvm=loaded.libsvm,
+            text_format=source.text_format,
+            has_classes=options.model.kind == "classification",
+        )
     if not 0 < fraction < 1:
         raise UserError(f"--valid {options.valid} is neither a fraction between 0 and 1 nor a file")
     return loaded.split(fraction, seed=int(parameters.get("random_state") or 0))

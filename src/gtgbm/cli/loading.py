@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from gtgbm.cli.columns import check_named, numbers_of_rows, summary
 from gtgbm.cli.errors import UserError
-from gtgbm.cli.files import Report, TableFile, Wanted, open_table
+from gtgbm.cli.files import open_table
+from gtgbm.cli.table_file import Report, TableFile, Wanted
+from gtgbm.cli.text_format import TextFormat
 from gtgbm.data import (
     EncodedFrame,
     FrameSchema,
@@ -21,8 +24,6 @@ from gtgbm.data import (
     as_frame,
     as_values,
     columns_of,
-    lacking,
-    listed,
     repeated,
 )
 
@@ -120,22 +121,29 @@ def load(
     console: Console,
     *,
     exclude: Sequence[str] = (),
+    id_columns: Sequence[str] = (),
     categorical: Sequence[str] = (),
     schema: FrameSchema | None = None,
     libsvm: LibsvmColumns | None = None,
+    text_format: TextFormat | None = None,
+    has_classes: bool = False,
 ) -> Loaded:
-    """Read a table file.
+    """Read a table file, and say what it holds.
 
     Parameters
     ----------
     exclude : sequence of str
-        Columns that are not features.
+        Columns to leave out.
+    id_columns : sequence of str
+        The same, since they only name rows.
     categorical : sequence of str
         Categorical columns, even if they look like numbers.
     schema : FrameSchema or None
         Columns of the training table, which are read. None: all columns.
     libsvm : LibsvmColumns or None
-        Columns of the training table if it was a libsvm file.
+        The same for libsvm's format.
+    has_classes : bool
+        Whether the target may be anything, as classes may.
     """
     named = list(roles.named().values())
     if repeated(named):
@@ -159,14 +167,22 @@ def load(
 
         if is_libsvm(path):
             if schema is not None:
-                raise UserError(f"{path} is a libsvm file without names, but the training table has names")
-            return _load_libsvm(path, roles, [*exclude, *categorical], libsvm)
-        file = open_table(path)
-        _check_names(path, file, [*named, *exclude, *categorical])
+                raise UserError(f"{path} is in libsvm's format; the model knows its columns by name")
+            return _load_libsvm(path, roles, [*exclude, *id_columns, *categorical], libsvm)
+        file = open_table(path, text_format)
+        of_roles = {f"--{role}": [name] for role, name in roles.named().items()}
+        given = {"--exclude": exclude, "--id-columns": id_columns, "--categorical-features": categorical}
+        check_named(path, file.names, {**of_roles, **given})
+        others, wanted = _wanted(path, file, roles, [*exclude, *id_columns], categorical, schema, has_classes)
         try:
-            return _load(path, file, roles, exclude, categorical, schema, report)
+            loaded = _load(path, file, roles, wanted, schema, report)
         except (OSError, EOFError) as error:
             raise UserError(f"{path} cannot be read: {error}") from error
+    if schema is None:
+        notes = [f"column {name!r} only numbers the rows: it is left out" for name in others]
+        for line in (summary(path, loaded.n_rows, loaded.X.schema), *notes, *file.notes):
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+    return loaded
 
 
 def is_libsvm(path: Path) -> bool:
@@ -175,26 +191,39 @@ def is_libsvm(path: Path) -> bool:
     return bool(suffixes) and suffixes[-1].lower() in _LIBSVM
 
 
-def _load(
+def _wanted(
     path: Path,
     file: TableFile,
     roles: Roles,
     exclude: Sequence[str],
     categorical: Sequence[str],
     schema: FrameSchema | None,
+    has_classes: bool,
+) -> tuple[list[str], Wanted]:
+    """Return columns that number the rows, and what to read, the features first."""
+    of_roles = list(roles.named().values())
+    labels = [name for name in (roles.qid, roles.task, roles.target if has_classes else None) if name]
+    if schema is not None:
+        names = [column.name for column in schema.columns]
+        check_named(path, file.names, {"the training table": names})
+        return [], replace(Wanted.like(schema, names, of_roles), mixed=labels)
+    numbering = numbers_of_rows(path, file, [*of_roles, *exclude, *categorical])
+    left_out = {*of_roles, *exclude, *numbering}
+    names = [name for name in file.names if name not in left_out]
+    if not names:
+        raise UserError(f"{path} has no columns left to learn from")
+    return numbering, Wanted([*names, *of_roles], categorical, of_roles, labels)
+
+
+def _load(
+    path: Path,
+    file: TableFile,
+    roles: Roles,
+    wanted: Wanted,
+    schema: FrameSchema | None,
     report: Report,
 ) -> Loaded:
-    others = {*roles.named().values(), *exclude}
-    if schema is None:
-        names = [name for name in file.names if name not in others]
-        text = categorical
-    else:
-        names = [column.name for column in schema.columns]
-        _check_names(path, file, names)
-        text = schema.text_names
-    if not names:
-        raise UserError(f"{path} has no feature columns: all columns are excluded or have a role")
-    wanted = Wanted([*names, *roles.named().values()], text, list(roles.named().values()))
+    names = list(wanted.columns[: len(wanted.columns) - len(roles.named())])
     most_rows = file.most_rows(report)
     builder: TableBuilder | None = None
     columns: dict[str, list[NDArray[Any]]] = {role: [] for role in roles.named()}
@@ -219,6 +248,8 @@ def _load(
     if builder is None:
         raise UserError(f"{path} has no rows")
     table, table_schema = builder.finish()
+    if schema is None and table.shape[0] < 2:
+        raise UserError(f"{path} has 1 row, a minimum of 2 is required")
     return Loaded(
         EncodedFrame(table, table_schema),
         {role: np.concatenate(parts) for role, parts in columns.items()},
@@ -251,9 +282,3 @@ def _load_libsvm(path: Path, roles: Roles, named: Sequence[str], like: LibsvmCol
         raise UserError(f"{path} has {X.shape[1] - first} columns, the model takes {count}")
     columns = {"target": y} | ({"qid": qid} if qid.shape[0] else {})
     return Loaded(X[:, first:], columns, LibsvmColumns(first, count))
-
-
-def _check_names(path: Path, file: TableFile, names: Sequence[str]) -> None:
-    absent = lacking(names, file.names)
-    if absent:
-        raise UserError(f"{path} has no columns {listed(absent)}; it has {listed(file.names)}")

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperCommand
 
 from gtgbm.cli.errors import UserError
+from gtgbm.cli.text_format import TextFormat
 from gtgbm.parameters import PARAMETERS, Choice, Flag, Parameter
 
 ParameterTexts = dict[str, Any]
@@ -89,8 +90,10 @@ def parse_texts(texts: ParameterTexts) -> dict[str, Any]:
     return values
 
 
-def with_categorical(parameters: Mapping[str, Any], words: Sequence[str], table: Path) -> dict[str, Any]:
-    """Add the words of ``--categorical``: a value of ``categorical``, or names of categorical columns.
+def with_categorical(
+    parameters: Mapping[str, Any], words: Sequence[str], table: Path, text_format: TextFormat
+) -> dict[str, Any]:
+    """Add what ``--categorical`` says: what is selected of categories, or names of columns that hold them.
 
     Raises
     ------
@@ -103,7 +106,7 @@ def with_categorical(parameters: Mapping[str, Any], words: Sequence[str], table:
     units = [] if "categorical" in values else [word for word in words if word in kind.options]
     names = [word for word in words if word not in units]
     for unit in units:
-        if unit in _names_of(table):
+        if unit in _names_of(table, text_format):
             raise UserError(
                 f"--categorical {unit} is ambiguous, since there is a column of this name: give "
                 f"--categorical-as {unit}, or --categorical-features {unit}"
@@ -114,11 +117,11 @@ def with_categorical(parameters: Mapping[str, Any], words: Sequence[str], table:
     return values
 
 
-def _names_of(table: Path) -> list[str]:
+def _names_of(table: Path, text_format: TextFormat) -> list[str]:
     from gtgbm.cli.files import open_table
     from gtgbm.cli.loading import is_libsvm
 
-    return [] if is_libsvm(table) else open_table(table).names
+    return [] if is_libsvm(table) else open_table(table, text_format).names
 
 
 class CommandWithDefaults(TyperCommand):

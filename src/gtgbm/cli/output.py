@@ -41,6 +41,7 @@ def selection(model: StoredModel) -> dict[str, Any]:
         "selected": [_selected(model, k, entry, validation) for k, entry in enumerate(fitted.history)],
         "search": {"name": str(part.search), "reason": part.search.reason},
         "rounds": fitted.n_rounds,
+        "best_round": fitted.best_round,
         "validation": {name: values[last] for name, values in validation.items() if values},
     }
 
@@ -104,4 +105,6 @@ def print_selection(model: StoredModel, console: Console) -> None:
         console.print("No feature was selected: every feature gains less than it costs. Lower --penalty.")
     if content.get("validation"):
         values = ", ".join(f"{name} {value:.4f}" for name, value in content["validation"].items())
-        console.print(f"Validation after {content['rounds']} rounds: {values}")
+        line = f"Held out: {values}; {content['features']} features, {content['rounds']} rounds"
+        best = "" if content["best_round"] is None else f", the best was round {content['best_round']}"
+        console.print(line + best, highlight=False, soft_wrap=True)

@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 
+from gtgbm.cli.columns import check_named
 from gtgbm.cli.errors import UserError
-from gtgbm.cli.files import Wanted, open_table
+from gtgbm.cli.files import open_table
 from gtgbm.cli.loading import LibsvmColumns, Roles, is_libsvm, load, values_of
-from gtgbm.data import lacking, listed
+from gtgbm.cli.prediction_file import check_out
+from gtgbm.cli.table_file import Wanted
+from gtgbm.cli.text_format import TextFormat
 from gtgbm.estimators import load_model
-from gtgbm.files import check_writable
 
 _MOST_ROWS = 20_000
 """Expected number of rows that are drawn at random from larger tables."""
 
 
 def run_report(
-    path: Path, table: Path | None, roles: Roles, out: Path, title: str | None, console: Console
+    path: Path,
+    table: Path | None,
+    roles: Roles,
+    out: Path,
+    title: str | None,
+    text_format: TextFormat,
+    console: Console,
 ) -> None:
     """Write the report of a model on the rows of a table."""
-    try:
-        from gtgbm.report import write_report
-    except ImportError as error:
-        raise UserError("reports need matplotlib and jinja2: pip install 'gtgbm[report]'") from error
-    check_writable(out)
+    for package in ("jinja2", "matplotlib"):
+        import_module(package)  # to find out now what is not installed, not after minutes of work
+    from gtgbm.report import write_report
+
+    check_out(out)
     model = load_model(path)
     about = model._about
     table = Path(about["table"]) if table is None and "table" in about else table
@@ -38,30 +47,31 @@ def run_report(
         *(option or old for option, old in zip(vars(roles).values(), vars(stored).values(), strict=True))
     )
     if roles.target is None and not is_libsvm(table):
-        raise UserError(f"--target is missing: {path} does not name its target column")
-    X, columns = _sample(model, table, roles, console)
-    arguments = {role: columns[role] for role in ("qid", "task") if role in columns}
-    written = write_report(model, X, columns["target"], out, title=title, **arguments)
+        raise UserError(f"--target is missing: {path} does not say which column to predict")
+    X, columns = _sample(model, table, roles, text_format.or_as_in(about), console)
+    given = {role: columns[role] for role in ("qid", "task") if role in columns}
+    written = write_report(model, X, columns["target"], out, title=title, **given)
     console.print(f"{written} ({written.stat().st_size / 1e6:.1f} MB)", markup=False, highlight=False)
 
 
-def _sample(model: Any, path: Path, roles: Roles, console: Console) -> tuple[Any, dict[str, Any]]:
-    """Read a random sample of the rows of a table, or all rows of a libsvm file."""
+def _sample(
+    model: Any, path: Path, roles: Roles, text_format: TextFormat, console: Console
+) -> tuple[Any, dict[str, Any]]:
+    """Read a table, and keep some of its rows; of a libsvm file all."""
     if is_libsvm(path):
         loaded = load(path, Roles(target=roles.target), console, libsvm=LibsvmColumns.of(model))
         return loaded.X, loaded.columns
     import pyarrow as pa
 
-    file = open_table(path)
+    file = open_table(path, text_format)
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise UserError(f"the model was trained without column names: {path} must be a libsvm file")
     named = {role: name for role, name in roles.named().items() if role != "weight"}
-    missing = lacking([*names, *named.values()], file.names)
-    if missing:
-        raise UserError(f"{path} has no columns {listed(missing)}, which the report needs")
-    wanted = Wanted([*names, *named.values()], model._schema.text_names, list(named.values()))
-    # Each row is drawn with the same probability, since the exact number of rows is not known yet.
+    of_roles = {f"--{role}": [name] for role, name in named.items()}
+    check_named(path, file.names, {"the training table": list(names)} | of_roles)
+    wanted = Wanted.like(model._schema, list(names), list(named.values()))
+    # Each row is kept with the same chance, before the number of rows is known exactly.
     share = min(1.0, _MOST_ROWS / file.most_rows(lambda _: None))
     rng = np.random.default_rng(0)
     kept: list[Any] = []
