@@ -64,9 +64,9 @@ def test_a_shortlist(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["features"] == 2
     assert {entry.tree for entry in load_model(out).selection_history_} == {0}
     for more, why in (
-        ((), "--shortlist needs --max-features"),
-        (("--max-features", 2, "--task", "town"), "no shortlist of several tasks"),
-        (("--max-features", 2, "--time-limit", 5), "--shortlist and --time-limit do not go together"),
+        ((), "--shortlist is a multiple of --max-features"),
+        (("--max-features", 2, "--task", "town"), "multitask models have no shortlist"),
+        (("--max-features", 2, "--time-limit", 5), "--shortlist and --time-limit exclude each other"),
     ):
         refused = run(*listed, *more)
         assert refused.exit_code == 2

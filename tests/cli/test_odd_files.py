@@ -69,7 +69,7 @@ def test_a_column_may_turn_out_to_be_text_late_in_the_file(
         (("table.csv",), "--target is missing"),
         (("table.csv", "--target", "clicked", "--exclude", "x"), "has no column 'x'"),
         (("table.csv", "--target", "town"), "'town' has missing values"),
-        (("table.csv", "--target", "clicked", "--valid", "1.5"), "--valid 1.5 is no fraction"),
+        (("table.csv", "--target", "clicked", "--valid", "1.5"), "--valid 1.5 is neither a fraction"),
         (("table.csv", "--target", "clicked", "--early-stopping", "3"), "needs --valid"),
         (("table.csv", "--target", "clicked", "--loss", "huber"), "loss='huber'"),
         (("table.csv", "--target", "clicked", "--kind", "regression"), "y"),
@@ -84,7 +84,7 @@ def test_a_column_may_turn_out_to_be_text_late_in_the_file(
         (("zero.csv", "--target", "a"), "zero byte"),
         (("broken.parquet", "--target", "a"), "cannot be read"),
         (("broken.csv.gz", "--target", "a"), "cannot be read"),
-        (("broken.libsvm",), "not in libsvm's format"),
+        (("broken.libsvm",), "not a valid libsvm file"),
         (("table.csv", "--target", "clicked", "--out", "no/where.json"), "there is no directory"),
     ],
 )
@@ -162,3 +162,12 @@ def test_links_and_pipes_are_written_through(tmp_path: Path) -> None:
     assert link.is_symlink()
     assert load_model(real).n_iter_ == 1
     assert run("fit", path, "--target", "clicked", "--trees", 1, "--out", "/dev/stderr").exit_code in (0, 2)
+
+
+def test_warnings_are_one_line(tmp_path: Path) -> None:
+    path, out = write(tmp_path, ".csv", frame()), tmp_path / "model.json"
+    done = run("fit", path, "--target", "clicked", "--penalty", 0.99, "--trees", 1, "--out", out)
+    assert done.exit_code == 0
+    lines = [line for line in done.output.splitlines() if line.startswith("Warning: ")]
+    assert len(lines) == 1
+    assert "penalty" in lines[0]

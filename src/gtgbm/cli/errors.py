@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
@@ -25,9 +26,12 @@ class UserError(ValueError):
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Convert errors about the user's input to one line on stderr and an exit code."""
+    """Convert errors about the user's input to one line on stderr and an exit code, warnings to a line."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _show
+            yield
     except (ValueError, TypeError, OSError) as error:
         _fail(str(error))
     except ImportError as error:
@@ -38,6 +42,10 @@ def one_line_errors() -> Iterator[None]:
     except KeyboardInterrupt:
         typer.secho("Interrupted; nothing was written.", err=True)
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _show(message: Warning | str, *_: Any) -> None:
+    typer.secho(f"Warning: {' '.join(str(message).split())}", err=True, fg="yellow")
 
 
 def _fail(message: str) -> NoReturn:
