@@ -176,7 +176,7 @@ def test_what_has_no_answer_is_nan() -> None:
 
 def test_directions_are_known() -> None:
     greater = {name for name, metric in METRICS.items() if metric.greater_is_better}
-    assert set(METRICS) - greater == {"log_loss", "rmse", "mae", "poisson_deviance"}
+    assert set(METRICS) - greater == {"log_loss", "rmse", "mse", "mae", "poisson_deviance"}
     assert metric_of("ndcg@5").greater_is_better
     assert metric_of("ndcg@5").name == "ndcg@5"
 

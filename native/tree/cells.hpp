@@ -29,7 +29,8 @@ struct CellFormat {
     }
 };
 
-// The child that missing values go to. If a node has none (unseen), they go to the larger child.
+// The child that missing values go to. Unseen: there is no split, or it is on a category, whose rule says
+// where missing values go.
 enum MissingSide : int32_t { kMissingRight = 0, kMissingLeft = 1, kMissingUnseen = 2 };
 
 struct Split {
@@ -118,7 +119,13 @@ inline Split best_split(const int64_t* cells, int n_bins, int64_t total, CellFor
     if (occupied > 0) best.offer_unconstrained(below[occupied - 1], bin[occupied - 1], side);
     if (missing != 0)
         for (int k = 0; k + 1 < occupied; ++k) best.offer(below[k] + missing, bin[k], kMissingLeft);
-    return best.split();
+    Split split = best.split();
+    // A node without missing values sends them to the larger side. This is decided here, once: rows of weight
+    // 0 may still be missing, and must go where the finished tree sends them.
+    if (missing == 0 && split.bin >= 0)
+        split.missing_side =
+            2 * format.count(split.left) >= format.count(total) ? kMissingLeft : kMissingRight;
+    return split;
 }
 
 // Returns the gain of the best split of a histogram without missing values, with at most kCells codes; -inf

@@ -9,7 +9,7 @@ share the discounts of their ranks.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -62,6 +62,16 @@ class Metric:
         return self.compute(y, prediction, weight, queries)
 
 
+@dataclass(frozen=True)
+class _Negative:
+    """The negative of a metric."""
+
+    metric: Metric
+
+    def __call__(self, y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
+        return -self.metric.compute(y, prediction, weight, queries)
+
+
 def auc(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
     """Return the area under the ROC curve for targets 0 and 1; NaN if there is only one class."""
     del queries
@@ -107,6 +117,12 @@ def rmse(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
     """Return the root mean squared error."""
     del queries
     return float(np.sqrt(np.average((y - prediction) ** 2, weights=weight)))
+
+
+def mse(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
+    """Mean squared error."""
+    del queries
+    return float(np.average((y - prediction) ** 2, weights=weight))
 
 
 def mae(y: F64, prediction: F64, weight: F64, queries: Any = None) -> float:
@@ -177,6 +193,7 @@ METRICS: dict[str, Metric] = {
         Metric("log_loss", log_loss, False, ("binary", "multiclass")),
         Metric("accuracy", accuracy, True, ("binary", "multiclass")),
         Metric("rmse", rmse, False, _NUMBERS),
+        Metric("mse", mse, False, _NUMBERS),
         Metric("mae", mae, False, _NUMBERS),
         Metric("r2", r2, True, _NUMBERS),
         Metric("poisson_deviance", poisson_deviance, False, ("numbers",)),
@@ -187,9 +204,40 @@ METRICS: dict[str, Metric] = {
 }
 
 
+_ALIASES = {
+    "acc": "accuracy",
+    "accuracy_score": "accuracy",
+    "average_precision_score": "average_precision",
+    "binary_logloss": "log_loss",
+    "cross_entropy": "log_loss",
+    "l1": "mae",
+    "l2": "mse",
+    "l2_root": "rmse",
+    "logloss": "log_loss",
+    "mean_absolute_error": "mae",
+    "mean_poisson_deviance": "poisson_deviance",
+    "mean_squared_error": "mse",
+    "mlogloss": "log_loss",
+    "multi_logloss": "log_loss",
+    "r2_score": "r2",
+    "roc_auc": "auc",
+    "roc_auc_score": "auc",
+    "root_mean_squared_error": "rmse",
+}
+"""Other libraries' names of metrics; ``neg_`` before any is its negative, as with scikit-learn's scorers."""
+
+
 def metric_of(name: str) -> Metric:
-    """Return the metric with a name such as "auc" or "ndcg@10"."""
+    """Return the metric with a name such as "auc" or "ndcg@10"; an alias keeps the name it was given."""
     base, at, places = name.partition("@")
+    plain = _ALIASES.get(base.removeprefix("neg_"), base.removeprefix("neg_"))
+    if plain != base and plain in METRICS and not at:
+        known = METRICS[plain]
+        if not base.startswith("neg_"):
+            return replace(known, name=name)
+        return replace(
+            known, name=name, compute=_Negative(known), greater_is_better=not known.greater_is_better
+        )
     metric = METRICS.get(base)
     is_right = metric is not None and (
         not at or (metric.is_of_queries and places.isdigit() and int(places) > 0)
@@ -198,7 +246,7 @@ def metric_of(name: str) -> Metric:
         of_queries = [known.name for known in METRICS.values() if known.is_of_queries]
         raise ValueError(
             f"metric {name!r} is unknown: give one of {', '.join(METRICS)}; places as in 'ndcg@10' go with "
-            f"{', '.join(of_queries)}"
+            f"{', '.join(of_queries)}. Other scorers of scikit-learn can be given as objects of get_scorer"
         )
     if not at:
         return metric

@@ -194,3 +194,31 @@ def test_samples_go_with_weights_and_losses(loss: str) -> None:
     losses = model.evals_result_["training"][loss]
     assert losses[-1] < 0.7 * losses[0] or loss == "poisson"
     assert losses[-1] < losses[0]
+
+
+# Once: missing rows that weigh nothing in a node went right, while the finished tree sends them to the larger
+# child: residuals and the training loss were those of another model.
+@given(
+    seed=seeds,
+    subsample=st.sampled_from([0.1, 0.4, 0.8, 1.0]),
+    criterion=st.sampled_from(["residuals", "newton"]),
+    weighted=st.booleans(),
+    is_sparse=st.booleans(),
+)
+def test_the_training_loss_is_that_of_the_finished_trees(
+    seed: int, subsample: float, criterion: str, weighted: bool, is_sparse: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(150, 4)), 1) * (rng.random((150, 4)) < 0.7)
+    X[rng.random(X.shape) < rng.choice([0.02, 0.2])] = np.nan
+    y = np.nan_to_num(X[:, 0]) + np.isnan(X[:, 1]) + 0.3 * rng.normal(size=150)
+    # Half of the weights are too small for a histogram's cells.
+    weight = np.where(rng.random(150) < 0.5, 1e-9, rng.random(150) + 0.5) if weighted else None
+    table = csc_matrix(X) if is_sparse else X
+    model = GTGBMClassifier(
+        n_estimators=8, learning_rate=0.5, penalty=0.0, subsample=subsample, criterion=criterion,
+        search=str(rng.choice(["exhaustive", "group-testing"])), random_state=seed,
+    )  # fmt: skip
+    model.fit(table, y > 0.2, weight, eval_set=(table, y > 0.2), eval_sample_weight=weight)
+    seen = model.evals_result_
+    np.testing.assert_allclose(seen["training"]["log_loss"], seen["validation_0"]["log_loss"], rtol=1e-9)

@@ -27,3 +27,7 @@ def test_wrong_option_is_refused_without_a_traceback() -> None:
     result = CliRunner().invoke(app, ["demo", "--rows", "5"])
     assert result.exit_code == 2
     assert "Traceback" not in result.output
+
+
+def test_completion_is_offered() -> None:
+    assert "--install-completion" in CliRunner().invoke(app, ["--help"]).output

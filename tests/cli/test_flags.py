@@ -164,7 +164,7 @@ def test_columns_of_categories(table: Path, tmp_path: Path) -> None:
 def test_a_column_named_like_an_option(table: Path, tmp_path: Path) -> None:
     renamed = tmp_path / "renamed.csv"
     pd.read_csv(table).rename(columns={"stars": "category"}).to_csv(renamed, index=False)
-    assert "could mean the column" in refused(renamed, *CLASSES, "--categorical", "category")
+    assert "ambiguous, since there is a column" in refused(renamed, *CLASSES, "--categorical", "category")
     found = fitted(renamed, tmp_path / "m.json", *CLASSES, "--categorical-as", "category")
     assert found["categorical_features"] is None
     both = ("--categorical", "category", "--categorical-as", "category")
@@ -210,9 +210,9 @@ def test_columns_without_names_are_numbers(tmp_path: Path) -> None:
         ),
         ((*CLASSES, "--truncation-level", "3"), "--truncation-level does not apply to classification"),
         (("--target", "age", "--class-weight", "balanced"), "--class-weight does not apply to regression"),
-        ((*TASKS, "--warm-start"), "--warm-start does not apply to classification of several tasks"),
+        ((*TASKS, "--warm-start"), "--warm-start does not apply to multitask classification"),
         ((*RANKING, "--class-weight", "balanced"), "--class-weight does not apply to ranking"),
-        ((*TASKS, "--penalty", "0.1", "--group-penalty", "0.1"), "--penalty and --group-penalty are the sam"),
+        ((*TASKS, "--penalty", "0.1", "--group-penalty", "0.1"), "--penalty means --group-penalty for multi"),
         ((*CLASSES, "--trees", "0"), "--n-estimators=0 is out of range: give a whole number of at least 1"),
         ((*CLASSES, "--max-depth", "deep"), "--max-depth='deep' is not a whole number"),
         ((*CLASSES, "--search", "both"), "--search='both' is unknown: give one of 'auto'"),
@@ -221,7 +221,7 @@ def test_columns_without_names_are_numbers(tmp_path: Path) -> None:
         ((*CLASSES, "--class-weight", "maybe=1"), "class_weight={'maybe': 1.0}"),
         ((*CLASSES, "--class-weight", "{yes"), "--class-weight='{yes' is not JSON"),
         ((*CLASSES, "--learning-rate", "north=1"), "learning_rate={'north': 1.0} is not a number"),
-        ((*CLASSES, "--categorical-features", "depth"), "has no columns 'depth'"),
+        ((*CLASSES, "--categorical-features", "depth"), "has no column 'depth'"),
         ((*CLASSES, "--early-stopping-rounds", "3"), "needs --valid"),
     ],
 )

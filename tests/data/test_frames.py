@@ -18,6 +18,7 @@ from scipy.sparse import csr_matrix
 
 from gtgbm import AGBMClassifier, GTGBMClassifier, GTGBMRegressor, MultitaskGTGBMClassifier
 from gtgbm.data.frames import FrameSchema, as_frame, encode_frame
+from tests.strategies import selects_few
 
 BASE = datetime.datetime(2020, 3, 1, 12)
 LIBRARIES = ("pandas", "pandas nullable", "pandas arrow", "pandas category", "polars", "arrow")
@@ -360,6 +361,7 @@ def test_schemas_name_categories() -> None:
     assert [schema.code(0, label) for label in ("x", "y")] == [0.0, 1.0]
 
 
+@selects_few
 def test_a_model_that_bought_nothing_predicts_every_row() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=60), "b": rng.choice(["x", "y"], 60)})
@@ -379,7 +381,7 @@ def test_compact_models_of_nameless_columns_take_them_in_their_order() -> None:
     X = rng.normal(size=(400, 6))
     model = GTGBMRegressor(n_estimators=5, random_state=0).fit(pd.DataFrame(X), 3 * X[:, 4] + X[:, 1])
     small = model.compact()
-    assert small.features_[0] == 4
+    assert small.features_.tolist() == [1, 4]
     expected = model.predict(pd.DataFrame(X))
     np.testing.assert_array_equal(small.predict(pd.DataFrame(X[:, small.features_])), expected)
     np.testing.assert_array_equal(small.predict(X[:, small.features_]), expected)
@@ -405,7 +407,7 @@ def test_single_rows_of_any_scalars() -> None:
         ]
         for row in rows:
             np.testing.assert_array_equal(small.predict_proba(row), expected[k])
-    with pytest.raises(TypeError, match="'number' is 'many', which is neither a number nor a time"):
+    with pytest.raises(ValueError, match="'number' holds numbers in the training table, but categories"):
         small.predict({**frame.iloc[0].to_dict(), "number": "many"})
 
 
@@ -428,7 +430,7 @@ def test_a_continued_fit_refuses_new_categories() -> None:
     frame = pd.DataFrame({"g": ["a", "b"] * 100})
     y = np.tile([0.0, 1.0], 100)
     model = GTGBMRegressor(warm_start=True, n_estimators=2).fit(frame, y)
-    with pytest.raises(ValueError, match="'g' has categories that the last fit did not see"):
+    with pytest.raises(ValueError, match="'g' has categories that the previous fit did not see"):
         model.set_params(n_estimators=4).fit(frame.replace("a", "c"), y)
 
 

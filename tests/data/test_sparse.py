@@ -10,10 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from gtgbm import AGBMClassifier, AGBMRegressor, GBFSRegressor, GTGBMClassifier, GTGBMRegressor
-from gtgbm.exact.arrays import F64
+from gtgbm import (
+    AGBMClassifier,
+    AGBMRegressor,
+    GBFSRegressor,
+    GTGBMClassifier,
+    GTGBMRegressor,
+    MultitaskGTGBMClassifier,
+)
+from gtgbm.data.columns import Thresholds
+from gtgbm.exact.arrays import F64, I64
 from tests.estimators.test_determinism import assert_same_model
-from tests.strategies import seeds
+from tests.strategies import seeds, selects_few
 
 FORMATS = [sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array]
 
@@ -110,6 +118,7 @@ def test_entries_outside_the_table_are_refused() -> None:
         AGBMRegressor().fit(broken, y)
 
 
+@selects_few
 def test_word_counts_are_searched_exhaustively() -> None:
     X, y = counts(5, density=0.02)
     model = GTGBMClassifier(n_estimators=3).fit(sparse.csr_matrix(X), y > 0)
@@ -138,3 +147,31 @@ def test_any_number_of_threads(n_jobs: int) -> None:
         for k in (1, n_jobs)
     ]
     assert_same_model(*models)
+
+
+# Once: every empty column was given thresholds of its own, at 10 s for a million of them.
+@pytest.mark.parametrize("kind", [GTGBMClassifier, MultitaskGTGBMClassifier])
+def test_empty_columns_cost_nothing(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    d, filled = 1 << 20, np.sort(rng.choice(1 << 20, 200, replace=False))
+    few = sparse.random(300, 200, 0.02, format="lil", random_state=1)
+    few[:, 17] = (rng.random((300, 1)) < 0.5) * 1.0  # one with so many entries that it is searched as dense
+    few = few.tocoo()
+    many = sparse.csr_matrix((few.data, (few.row, filled[few.col])), shape=(300, d))
+    dense = few.toarray()
+    y = dense[:, 3] + dense[:, 17] + 0.1 * rng.normal(size=300) > 0.3
+    placed, keep = list[int](), Thresholds.keep
+
+    def kept(self: Thresholds, columns: I64, *found: Any) -> None:
+        placed.extend(columns.tolist())
+        keep(self, columns, *found)
+
+    monkeypatch.setattr(Thresholds, "keep", kept)
+    chosen: dict[str, Any] = {"n_estimators": 5, "search": "exhaustive", "min_samples_leaf": 2}
+    task: Any = {"task": np.arange(300) % 2} if kind is MultitaskGTGBMClassifier else {}
+    wide = kind(**chosen).fit(many, y, **task)
+    assert set(placed) <= set(filled.tolist())
+    narrow = kind(**chosen).fit(few.tocsr(), y, **task)
+    assert wide.selected_features_.tolist() == filled[narrow.selected_features_].tolist()
+    assert len(wide.selected_features_) > 1
+    np.testing.assert_array_equal(wide.predict_proba(many, **task), narrow.predict_proba(few.tocsr(), **task))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from gtgbm import (
@@ -16,6 +17,7 @@ from gtgbm import (
     GBFSRegressor,
     GTGBMClassifier,
     GTGBMRegressor,
+    MultitaskGTGBMClassifier,
 )
 from gtgbm.exact.arrays import F64
 
@@ -272,3 +274,53 @@ def test_callbacks_must_be_callables(callbacks: Any) -> None:
     X = np.random.default_rng(0).normal(size=(100, 3))
     with pytest.raises(TypeError, match="callbacks"):
         AGBMRegressor(n_estimators=2).fit(X, X[:, 0], callbacks=callbacks)
+
+
+def broken_matrices() -> dict[str, Any]:
+    """Make matrices that scipy takes, or whose arrays were changed afterwards."""
+    changes: dict[str, dict[str, Any]] = {
+        "beyond the columns": {"indices": lambda a: np.where(np.arange(a.shape[0]) == 5, 10**6, a)},
+        "before the columns": {"indices": lambda a: np.where(np.arange(a.shape[0]) == 5, -7, a)},
+        "fewer indices": {"indices": lambda a: a[:-9]},
+        "fewer values": {"data": lambda a: a[:-9]},
+        "pointers beyond the entries": {"indptr": lambda a: a * 1000},
+        "pointers that fall": {"indptr": lambda a: np.where(np.arange(a.shape[0]) == 3, 10**6, a)},
+        "negative pointers": {"indptr": lambda a: np.where(np.arange(a.shape[0]) == 3, -(10**6), a)},
+        "pointers that begin late": {"indptr": lambda a: np.where(np.arange(a.shape[0]) == 0, 1, a)},
+        "too few pointers": {"indptr": lambda a: a[:-2]},
+        "pointers that are no whole numbers": {"indptr": lambda a: a + 0.5},
+    }
+    found: dict[str, Any] = {}
+    for kind in (sparse.csr_matrix, sparse.csc_array):
+        for name, change in changes.items():
+            broken = found[f"{kind.__name__}: {name}"] = kind(table()[0])
+            for array, changed in change.items():
+                setattr(broken, array, changed(getattr(broken, array)))
+    coo = sparse.coo_matrix(table()[0])
+    coo.row = np.where(np.arange(coo.row.shape[0]) == 5, 10**6, coo.row)
+    return {**found, "coo_matrix: beyond the rows": coo}
+
+
+# Once: most of these ended in a segmentation fault, some in a model of other memory.
+@pytest.mark.parametrize("name", broken_matrices())
+def test_broken_sparse_matrices_are_refused(name: str) -> None:
+    X, y = table()
+    broken, refused = broken_matrices()[name], "X is a broken sparse matrix.*build it anew"
+    model = GTGBMClassifier(n_estimators=2)
+    with pytest.raises(ValueError, match=refused):
+        model.fit(broken, y)
+    tasks = MultitaskGTGBMClassifier(n_estimators=2)
+    with pytest.raises(ValueError, match=refused):
+        tasks.fit(broken, y, task=np.arange(150) % 2)
+    model.fit(X, y)
+    with pytest.raises(ValueError, match=refused):
+        model.fit(X, y, eval_set=(broken, y))
+    model.fit(X, y)
+    tasks.fit(X, y, task=np.arange(150) % 2)
+    for use in (model.predict, model.predict_proba, model.transform, lambda X: model.score(X, y)):
+        with pytest.raises(ValueError, match=refused):
+            use(broken)
+    with pytest.raises(ValueError, match=refused):
+        tasks.predict(broken, task=np.arange(150) % 2)
+    with pytest.raises(ValueError, match=refused):
+        GTGBMClassifier(n_estimators=40, penalty=0.0).fit(X, y).compact().predict(broken)

@@ -18,8 +18,10 @@ from gtgbm import (
     GBFSRegressor,
     GTGBMClassifier,
     GTGBMRegressor,
+    MultitaskGTGBMRegressor,
 )
 from gtgbm.exact.arrays import F64
+from tests.strategies import selects_few
 
 CLASSIFIERS = [GTGBMClassifier, AGBMClassifier, GBFSClassifier]
 REGRESSORS = [GTGBMRegressor, AGBMRegressor, GBFSRegressor]
@@ -55,7 +57,7 @@ def test_same_bits_as_the_full_model(method: Any, parameters: Any, n_classes: in
     small = model.compact()
     features = model.selected_features_
     assert features.shape[0] > 1
-    assert features.tolist() != sorted(features.tolist())
+    assert [entry.feature for entry in model.selection_history_] != features.tolist()
     assert small.features_.tolist() == features.tolist()
     assert small.feature_names_ is None
     assert small.n_features_in_ == features.shape[0]
@@ -77,6 +79,7 @@ def test_same_bits_as_the_full_model(method: Any, parameters: Any, n_classes: in
 
 
 @pytest.mark.parametrize("method", [GTGBMClassifier, GTGBMRegressor])
+@selects_few
 def test_a_model_without_features(method: Any) -> None:
     X, y = table()
     model = method(n_estimators=3, penalty=0.99, random_state=0).fit(X, target(method, y, 2))
@@ -107,6 +110,26 @@ def test_dataframes_are_matched_by_name() -> None:
     assert small.predict(frame[chosen].iloc[3].to_numpy()) == expected[3]
     with pytest.raises(ValueError, match=f"no columns '{chosen[1]}'; .*'{chosen[0]}'"):
         small.predict(frame.drop(columns=chosen[1]))
+
+
+@pytest.mark.parametrize("frame", [False, True])
+@pytest.mark.parametrize("is_multitask", [False, True])
+def test_the_compact_model_takes_what_transform_gives(frame: bool, is_multitask: bool) -> None:
+    X, y = table()
+    given: Any = pd.DataFrame(X, columns=[f"column {k}" for k in range(12)]) if frame else X
+    method = MultitaskGTGBMRegressor if is_multitask else AGBMRegressor
+    targets = np.column_stack([y, -y + X[:, 0].clip(0.0)])
+    targets[np.isnan(targets)] = 0.0
+    model = method(n_estimators=8).fit(given, targets if is_multitask else y)
+    taken = model.transform(given)
+    assert model.compact().predict(taken).tobytes() == model.predict(given).tobytes()
+    assert model.compact().features_.tolist() == model.selected_features_.tolist()
+    assert model.selected_features_.tolist() == model.get_support(indices=True).tolist()
+    if frame:
+        assert model.selected_feature_names_.tolist() == model.get_feature_names_out().tolist()
+        assert model.compact().predict(given[given.columns[::-1]]).tobytes() == model.predict(given).tobytes()
+        model.fit(X, targets if is_multitask else y)
+    assert not hasattr(model, "selected_feature_names_")
 
 
 def test_a_nameless_model_takes_the_columns_of_dataframes_in_their_order() -> None:
@@ -168,9 +191,9 @@ def test_wrong_input_is_refused() -> None:
             method().compact()
     model = AGBMRegressor(n_estimators=5, n_features_to_select=2).fit(X, y)
     small = model.compact()
-    assert small.features_.tolist() == [7, 3]
+    assert small.features_.tolist() == [3, 7]
     for bad in (X, X[0], X[:, :1], X[None, :, :2], np.float64(3.0), sparse.csr_matrix(X)):
-        with pytest.raises(ValueError, match=r"2 columns \(7, 3 of the training table\).*\(rows, 2\)"):
+        with pytest.raises(ValueError, match=r"2 columns \(3, 7 of the training table\).*\(rows, 2\)"):
             small.predict(bad)
     with pytest.raises(ValueError, match="strings"):
         small.predict([["words", "more words"]])

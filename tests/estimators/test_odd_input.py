@@ -18,6 +18,7 @@ from gtgbm import (
     GTGBMRegressor,
 )
 from gtgbm.exact.arrays import F64
+from tests.strategies import selects_few
 
 REGRESSORS = [GTGBMRegressor, AGBMRegressor, GBFSRegressor]
 EXHAUSTIVE = [AGBMRegressor, GBFSRegressor, AGBMClassifier, GBFSClassifier]
@@ -45,6 +46,7 @@ def test_columns_without_information_are_never_selected(method: Any, search: str
 
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("fill", [np.nan, 0.0])
+@selects_few
 def test_table_without_information(search: str, fill: float) -> None:
     _, y = table()
     X = np.full((300, 4), fill)
@@ -151,6 +153,7 @@ def test_two_rows(method: Any) -> None:
     penalty=st.sampled_from([0.0, 0.01, 0.5]),
     n_classes=st.integers(0, 4),
 )
+@selects_few
 def test_small_tables_of_any_kind(
     n_rows: int,
     n_columns: int,

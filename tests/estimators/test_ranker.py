@@ -22,7 +22,7 @@ from gtgbm.losses.queries import Queries
 from gtgbm.losses.ranking import RankingLoss
 from gtgbm.metrics import metric_of
 from tests.estimators.test_determinism import bytes_of
-from tests.strategies import seeds
+from tests.strategies import seeds, selects_few
 
 CONTEXT = FitContext.serial()
 kinds = st.booleans()
@@ -133,7 +133,7 @@ def test_learns_to_rank(loss: str, search: str) -> None:
     chance = ndcg(y_new, np.random.default_rng(0).random(y_new.shape[0]), None, qid_new)
     assert chance < 0.75
     assert model.score(new, y_new, qid_new) > 0.95
-    assert set(model.selected_features_[:2]) == {0, 1}
+    assert {entry.feature for entry in model.selection_history_[:2]} == {0, 1}
     assert model.score(new, y_new, qid_new) == ndcg(y_new, model.predict(new), None, qid_new)
 
 
@@ -143,7 +143,7 @@ def test_queries_may_differ_in_level() -> None:
     X[:, 5] = qid % 7
     y = np.clip(y + (qid % 7) * 2, 0, 20)
     model = GTGBMRanker(n_estimators=10, penalty=0.02, search="exhaustive").fit(X, y, qid=qid)
-    assert model.selected_features_[0] == 0
+    assert model.selection_history_[0].feature == 0
     assert 5 not in model.selected_features_
 
 
@@ -191,6 +191,7 @@ def test_queries_with_nothing_to_sort_do_no_harm(loss: str) -> None:
 
 
 @losses
+@selects_few
 def test_nothing_to_sort_at_all(loss: str) -> None:
     X, _, _ = data(n=60)
     for y, qid in ((np.ones(60), np.zeros(60)), (np.arange(60) % 3, np.arange(60))):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
+from scipy.sparse import csc_matrix
 
 from gtgbm import (
     AGBMClassifier,
@@ -14,8 +16,11 @@ from gtgbm import (
     GBFSRegressor,
     GTGBMClassifier,
     GTGBMRegressor,
+    MultitaskGTGBMRegressor,
 )
 from gtgbm.exact.arrays import F64
+from gtgbm.search import GroupTestSettings, choose_search
+from tests.strategies import selects_few
 
 SEARCHES = ["exhaustive", "group-testing"]
 Fitted: TypeAlias = tuple[Any, F64, F64]
@@ -62,7 +67,7 @@ def test_history_agrees_with_the_trees(fitted: Fitted) -> None:
     model, _, _ = fitted
     history = model.selection_history_
     assert len(history) > 1
-    assert [entry.feature for entry in history] == model.selected_features_.tolist()
+    assert sorted(entry.feature for entry in history) == model.selected_features_.tolist()
     assert len(set(model.selected_features_.tolist())) == len(history) == model.n_selected_features_
     assert used_features(model) == set(model.selected_features_.tolist())
     rounds = [entry.tree for entry in history]
@@ -163,6 +168,7 @@ def test_limit_is_never_exceeded(method: Any, search: str, limit: int) -> None:
 
 
 @pytest.mark.parametrize("method", [AGBMRegressor, GBFSRegressor, AGBMClassifier])
+@selects_few
 def test_larger_penalty_selects_fewer(method: Any) -> None:
     X, y = table()
     target = y > 0.2 if method is AGBMClassifier else y
@@ -216,9 +222,46 @@ def test_automatic_search_says_why(n_columns: int, expected: str) -> None:
     assert model.search_.reason
 
 
+# Once: with 25 columns and many rows groups were tested, and chose worse than a look at all 25.
+@pytest.mark.parametrize(
+    ("n_columns", "expected"), [(25, "exhaustive"), (127, "exhaustive"), (200, "group-testing")]
+)
+def test_automatic_search_tests_no_groups_of_few_columns(n_columns: int, expected: str) -> None:
+    X = np.random.default_rng(5).normal(size=(30_000, n_columns)).astype(np.float32)
+    every = np.arange(n_columns)
+    found = choose_search(X, every, 200, 2000, GroupTestSettings())
+    assert found == expected
+    assert choose_search(csc_matrix(X[:100]), every, 200, 100, GroupTestSettings()).reason
+
+
 def test_automatic_search_of_a_mostly_empty_table() -> None:
     rng = np.random.default_rng(6)
     X = np.where(rng.random((500, 3000)) < 0.01, rng.random((500, 3000)), 0.0)
     model = GTGBMRegressor(n_estimators=1, random_state=0).fit(X, rng.normal(size=500))
     assert model.search_ == "exhaustive"
     assert "%" in model.search_.reason
+
+
+# Once: nothing was selected, or less than asked for, without a word.
+def test_fewer_features_than_asked_for_are_warned_of() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 10))
+    y = X[:, 0] + X[:, 1] + 0.1 * rng.normal(size=400)
+    with pytest.warns(UserWarning, match=r"^no features are selected: .* lower penalty=0.9, or") as seen:
+        GTGBMClassifier(penalty=0.9).fit(X, y > 0)
+    assert len(seen) == 1
+    assert seen[0].filename == __file__
+    with pytest.warns(UserWarning, match=r"2 features of n_features_to_select=8 are selected") as seen:
+        GTGBMRegressor(penalty=0.1, n_features_to_select=8, shortlist=1.0).fit(X, y)
+    assert len(seen) == 1
+    with pytest.warns(UserWarning, match="lower group_penalty=0.9 or task_penalty=0.05") as seen:
+        MultitaskGTGBMRegressor(group_penalty=0.9, task_penalty=0.05).fit(X, y, task=np.arange(400) % 2)
+    assert len(seen) == 1
+    assert seen[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GTGBMRegressor(penalty=0.1, n_features_to_select=2).fit(X, y)
+        GTGBMRegressor(penalty=0.1).fit(X, y)
+    with pytest.warns(UserWarning, match="constant") as seen:
+        GTGBMRegressor().fit(X, np.ones(400))
+    assert len(seen) == 1

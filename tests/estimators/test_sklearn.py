@@ -27,6 +27,7 @@ from gtgbm import (
     GTGBMRegressor,
 )
 from gtgbm.exact.arrays import F64
+from tests.strategies import selects_few
 
 CLASSIFIERS = [GTGBMClassifier, AGBMClassifier, GBFSClassifier]
 REGRESSORS = [GTGBMRegressor, AGBMRegressor, GBFSRegressor]
@@ -40,6 +41,7 @@ REGRESSORS = [GTGBMRegressor, AGBMRegressor, GBFSRegressor]
         for test_rows in ("auto", None)
     ]
 )
+@selects_few
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -103,6 +105,7 @@ def test_selector_inside_a_pipeline() -> None:
     assert pipeline.score(X, label) > 0.9
 
 
+@selects_few
 def test_grid_search_over_the_penalty() -> None:
     X, y = table()
     grid = {"penalty": [0.0, 0.01, 0.9]}

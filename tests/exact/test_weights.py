@@ -322,3 +322,42 @@ def test_weights_of_one_are_no_weights(weight: Any) -> None:
     one, other = (AGBMRegressor(n_estimators=3).fit(X, y, w) for w in (None, weight))
     assert_same(one, other, X)
     assert one.evals_result_ == other.evals_result_
+
+
+# Once: weights that sum to 1 left min_samples_leaf no leaf at all, and its scale jumped at 1e-9 and 1e9.
+@pytest.mark.parametrize("size", [1e-300, 1e-12, 1.0 / N, 1.0, 1e7, 1e12, 1e300])
+@pytest.mark.parametrize("criterion", ["residuals", "newton"])
+def test_fewest_rows_of_a_leaf_do_not_depend_on_the_unit_of_weights(size: float, criterion: str) -> None:
+    X, y = table()
+    weight = np.random.default_rng(3).random(N) + 0.5
+    given: dict[str, Any] = {"n_estimators": 4, "min_samples_leaf": 20, "criterion": criterion}
+    model = AGBMClassifier(**given).fit(X, y > 2.0, sample_weight=weight * size)
+    leaf = np.column_stack([tree_leaves(tree, X) for tree in model.trees_])
+    sums = [np.bincount(column, weight / weight.mean()) for column in leaf.T]
+    assert all(len(one[one > 0]) > 2 for one in sums)
+    if criterion == "residuals":
+        assert min(one[one > 0].min() for one in sums) == pytest.approx(20.0, abs=2.0)
+
+
+def tree_leaves(tree: Tree, X: F64) -> I64:
+    node = np.zeros(X.shape[0], dtype=np.int64)
+    while (tree.left[node] >= 0).any():
+        x = X[np.arange(X.shape[0]), np.maximum(tree.feature[node], 0)]
+        left = np.where(np.isnan(x), tree.missing_left[node] == 1, x <= tree.threshold[node])
+        node = np.where(tree.left[node] >= 0, tree.left[node] + ~left, node)
+    return node
+
+
+def test_equal_weights_of_any_size_ask_for_the_same_leaves() -> None:
+    X, y = table()
+    plain = AGBMRegressor(n_estimators=4, min_samples_leaf=25).fit(X, y)
+    for size in (0.1, 0.3 / N, 7.7):
+        model = AGBMRegressor(n_estimators=4, min_samples_leaf=25).fit(X, y, np.full(N, size))
+        for one, other in zip(model.trees_, plain.trees_, strict=True):
+            np.testing.assert_array_equal(one.feature, other.feature)
+
+
+def test_whole_weights_of_any_size_count_rows() -> None:
+    for size in (1, 1000, 10**7, 10**12):
+        weights = RowWeights.of(np.arange(1.0, 51.0) * size)
+        assert weights.row / weights.total_cells == pytest.approx(1.0 / (1275.0 * size))

@@ -122,7 +122,9 @@ def test_path_ends_at_the_model_and_names_what_was_owned() -> None:
 def test_first_purchases_of_tasks() -> None:
     model = MultitaskGTGBMClassifier(n_estimators=9, random_state=0).fit(X, SIGNAL > 0, task=TASK)
     found = purchases(model)
-    assert [one.entry.feature for one in found] == model.selected_features_.tolist()
+    assert sorted(one.entry.feature for one in found) == model.selected_features_.tolist()
+    turns = [(one.entry.tree, model.tasks_.index(one.task)) for one in found]
+    assert turns == sorted(turns)
     for one in found:
         bought = [e for h in model.selection_history_.values() for e in h if e.feature == one.entry.feature]
         assert one.entry.tree == min(entry.tree for entry in bought)
@@ -140,7 +142,7 @@ def test_tasks_count_by_their_rows() -> None:
 
 def test_bad_rows_are_refused_by_name() -> None:
     model = fitted(GTGBMClassifier, 3, SIGNAL > 0)
-    with pytest.raises(ValueError, match="labels that the model does not know"):
+    with pytest.raises(ValueError, match="labels that are not classes of the model"):
         selection_path(model, X, np.full(400, 7))
     with pytest.raises(ValueError, match="metric 'rmsle' is unknown"):
         selection_path(model, X, SIGNAL > 0, metric="rmsle")

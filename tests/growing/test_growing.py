@@ -13,6 +13,7 @@ from gtgbm.exact.arrays import F64
 from gtgbm.exact.communicator import LocalCommunicator
 from gtgbm.growing.backoff import SearchBackoff
 from gtgbm.selection import shortlist
+from tests.strategies import selects_few
 
 
 class ManyMachines(LocalCommunicator):
@@ -80,6 +81,7 @@ def test_no_backoff() -> None:
     assert all(backoff.start_tree(5) for _ in range(10))
 
 
+@selects_few
 def test_a_tree_without_a_search_buys_nothing() -> None:
     X, y = table(3000)
     model = GTGBMClassifier(penalty=0.2, n_estimators=12, search="exhaustive").fit(X, y)

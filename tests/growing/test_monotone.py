@@ -207,9 +207,7 @@ def test_what_is_refused(constraints: Any, error: type[Exception], part: str) ->
 
 def test_categories_and_many_classes_have_no_direction() -> None:
     X, y = data()
-    with pytest.raises(
-        ValueError, match="monotone_constraints has 1 for column 4, whose values are categories"
-    ):
+    with pytest.raises(ValueError, match="monotone_constraints has 1 for column 4, which is categorical"):
         AGBMRegressor(categorical_features=[4], monotone_constraints={4: 1}).fit(X, y)
     with pytest.raises(ValueError, match="monotone_constraints are for two classes, y has 3"):
         AGBMClassifier(monotone_constraints=CONSTRAINTS).fit(X, np.digitize(y, [-1.0, 1.0]))

@@ -157,8 +157,9 @@ def scan_one(cells: list[tuple[int, int]], missing: tuple[int, int], min_leaf: i
 def test_known_splits() -> None:
     none = (0, 0)
     # Means -1 and 1 on two rows each: the squared error falls from 4 to 0.
-    assert scan_one([(-2, 2), (2, 2)], none) == (4.0, 0, reference.UNSEEN)
-    assert scan_one([(-2, 2), none, (2, 2)], none) == (4.0, 0, reference.UNSEEN), "ties to the lower bin"
+    assert scan_one([(-2, 2), (2, 2)], none) == (4.0, 0, reference.LEFT)
+    assert scan_one([(-2, 2), none, (2, 2)], none) == (4.0, 0, reference.LEFT), "ties to the lower bin"
+    assert scan_one([(-2, 2), (2, 3)], none)[1:] == (0, reference.RIGHT), "missing ones to the larger side"
     assert scan_one([(-2, 2), (2, 2)], none, min_leaf=3).bin == -1
     assert scan_one([(0, 2), (0, 2)], none) == (-np.inf, -1, reference.UNSEEN), "no gain is no split"
     assert scan_one([(3, 3)], none).bin == -1, "a constant column"

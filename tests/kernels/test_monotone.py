@@ -74,7 +74,7 @@ def gains(cells: I64, n_bins: int) -> dict[tuple[int, int], tuple[Fraction, int]
     rows, sums = cells & (2**BITS - 1), cells >> BITS
     found = {}
     for bin in np.flatnonzero(rows[:n_bins]).tolist():
-        for side in (reference.RIGHT, reference.LEFT) if rows[CELLS - 1] else (reference.UNSEEN,):
+        for side in (reference.RIGHT, reference.LEFT) if rows[CELLS - 1] else (reference.RIGHT,):
             is_left = np.arange(CELLS) <= bin
             is_left[CELLS - 1] = side == reference.LEFT
             n_left, n_right = int(rows[is_left].sum()), int(rows[~is_left].sum())
@@ -85,6 +85,8 @@ def gains(cells: I64, n_bins: int) -> dict[tuple[int, int], tuple[Fraction, int]
                 gain = rise * rise * n_left * n_right / (n_left + n_right)
                 # Missing values are neither above nor below all others.
                 unordered = side == reference.RIGHT and bin == np.flatnonzero(rows[:n_bins])[-1]
+                if not rows[CELLS - 1]:
+                    side = reference.larger_side(n_left, n_left + n_right)
                 found[bin, side] = gain, 0 if unordered else 1 if rise > 0 else -1
     return found
 
@@ -135,8 +137,8 @@ def test_one_direction_is_the_free_one(drawn: list[tuple[int, int]], missing: tu
 def test_known_directions() -> None:
     """Means 0, 6, -3: the fall at the end is worth more than the rise before it."""
     cells = packed([(0, 2), (6, 2), (-3, 2)], (0, 0))
-    unseen = reference.UNSEEN
+    left, right = reference.LEFT, reference.RIGHT
     for kernel in (by_pairs, by_scan):
         # Sides (0, 6), (-3): means 3 and -3 on four and two rows; sides (0), (6, -3): means 0 and 1.5.
-        assert kernel(cells, 3, 0) == kernel(cells, 3, FALLING) == (48.0, 1, unseen)
-        assert kernel(cells, 3, RISING) == (3.0, 0, unseen)
+        assert kernel(cells, 3, 0) == kernel(cells, 3, FALLING) == (48.0, 1, left)
+        assert kernel(cells, 3, RISING) == (3.0, 0, right)

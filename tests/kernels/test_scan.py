@@ -144,7 +144,7 @@ def test_equal_columns_give_the_first(size: int, use: int) -> None:
         )
         gain, where = scan(_core.Pool(size), hist, columns, np.arange(30), total, 8, 1)
         side = 0 if use == OWNED else 1
-        assert where[:, side].tolist() == [[first, 0, reference.UNSEEN]] * 30
+        assert where[:, side].tolist() == [[first, 0, reference.RIGHT]] * 30
         assert gain[:, 1 - side].tolist() == [-np.inf] * 30
         assert where[:, 1 - side].tolist() == [[-1, -1, reference.UNSEEN]] * 30
 
@@ -174,7 +174,7 @@ def test_known_categories() -> None:
     # Sides (-1) and (2, -1, 1): sums -1 and 2 of 1 and 3 rows.
     assert gains == [pytest.approx(1.0 + 4.0 / 3.0 - 1.0 / 4.0), -np.inf]
     gains, where = scan_one([OWNED, SKIPPED], total)
-    assert where[0] == [0, 0, unseen]
+    assert where[0] == [0, 0, reference.RIGHT]
 
 
 def test_wrong_shapes_are_refused() -> None:

@@ -242,7 +242,7 @@ def test_a_known_tree(shared: bool) -> None:
     assert grown.n_nodes.tolist() == [3]
     unseen, left, right = reference.UNSEEN, -6 * 8 + 2, 6 * 8 + 2
     assert grown.nodes[:3].tolist() == [
-        [0, 0, unseen, 1, 0, 4, 4, 0],
+        [0, 0, reference.LEFT, 1, 0, 4, 4, 0],
         [-1, -1, unseen, -1, 0, 2, left, 1],
         [-1, -1, unseen, -1, 2, 4, right, 1],
     ]

@@ -230,7 +230,7 @@ def test_a_loaded_model_begins_anew(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     GTGBMRegressor(n_estimators=3, warm_start=True).fit(X, y).save_model(path)
     loaded = load_model(path)
-    with pytest.raises(ValueError, match="read from a file cannot go on"):
+    with pytest.raises(ValueError, match="read from a file cannot be continued"):
         loaded.set_params(n_estimators=5).fit(X, y)
     assert loaded.set_params(warm_start=False).fit(X, y).n_iter_ == 5
 
@@ -269,12 +269,15 @@ TREE = "parts.0.trees.0."
         ({"version": 99}, "this gtgbm reads up to 1: upgrade gtgbm"),
         ({"model": "os.system"}, "model 'os.system' is unknown"),
         ({"model": "compare_tasks"}, "is unknown"),
-        ({"parameters.loss": {"loss": "Popen", "settings": {}}}, "neither a plain value"),
+        (
+            {"parameters.loss": {"loss": "Popen", "settings": {}}},
+            "not a plain value, a list of pairs or a loss",
+        ),
         ({"parameters.loss": {"loss": "Quantile", "settings": {"share": 7}}}, "share"),
         ({"parameters.loss": "unknown"}, "loss='unknown'"),
         ({"parameters.more": 1}, "has no parameters 'more'"),
         ({"n_features": 10**15}, "n_features"),
-        ({"n_features": 3}, "another number of names"),
+        ({"n_features": 3}, "a different number of names"),
         ({"feature_names": None, "kinds": None}, "categories of text"),
         ({"kinds": {}}, "kinds of columns do not match"),
         ({"kinds": {"99": "time"}}, "kinds of columns do not match"),
@@ -296,10 +299,10 @@ TREE = "parts.0.trees.0."
         ({TREE + "missing_left": [9999]}, "does not have"),
         ({TREE + "value.0": "x"}, "value"),
         ({"parts.0.history.0.feature": 7}, "its history lacks"),
-        ({"parts.0.history.0.tree": 99}, "after its last round"),
+        ({"parts.0.history.0.tree": 99}, "rounds after the last one"),
         ({"parts.0.training_loss": []}, "fewer rounds"),
-        ({"parameters.init": {"pairs": [[[1], 2]]}}, "something else than pairs"),
-        ({"parameters.loss": {"loss": [], "settings": {}}}, "neither a plain value"),
+        ({"parameters.init": {"pairs": [[[1], 2]]}}, "does not hold pairs"),
+        ({"parameters.loss": {"loss": [], "settings": {}}}, "not a plain value, a list of pairs or a loss"),
         ({"tasks": {"names": ["a"], "by_column": False, "owned": []}}, "its model has none"),
         ({"model": "MultitaskGTGBMClassifier", "parameters": {}}, "its tasks are missing"),
     ],
@@ -319,8 +322,8 @@ def test_invalid_files_are_refused(change: dict[str, Any], message: str, tmp_pat
         ({"tasks.names": ["a", "c"]}, "parts and tasks do not match"),
         ({"tasks.names": ["a"]}, "parts and tasks do not match"),
         ({"tasks.owned": [{"feature": 7}]}, "features that it does not have"),
-        ({"parameters.method": "single-task"}, "for one part"),
-        ({"classes": None}, "classes do not go with its model"),
+        ({"parameters.method": "single-task"}, "method has one part, but it has several"),
+        ({"classes": None}, "classes do not match its model"),
         ({"classes.labels": [0, 1, 2]}, "its tasks have 3 classes"),
     ],
 )

@@ -124,3 +124,29 @@ def test_a_single_model_has_both_kinds_of_categories() -> None:
     assert bytes_of(model.trees_[0]) == bytes_of(alone.trees_)
     assert str(model.selected_categories_) == str({1: alone.selected_categories_[1]})
     assert model.task_importances_[0].shape == (5,)
+
+
+# Once: a task's histograms were as wide as its own codes, and scans looked at the bins of all tasks.
+@searches
+@orders
+@pytest.mark.parametrize("categorical", ["category", "column"])
+def test_a_task_may_lack_the_last_categories(order: str, search: str, categorical: str) -> None:
+    rng = np.random.default_rng(0)
+    task = rng.integers(0, 3, 600)
+    city = 4 * task + rng.integers(0, 4, 600)  # cities of three countries
+    X = np.column_stack([rng.integers(0, 2, 600), city])
+    y = X[:, 0] + 2.0 * (city % 4 == 1) + 0.3 * rng.normal(size=600)
+    model = MultitaskGTGBMRegressor(
+        n_estimators=15, categorical_features=[1], categorical=categorical, task_order=order, search=search
+    ).fit(X, y, task=task)
+    assert model.score(X, y, task=task) > 0.7
+
+
+def test_a_task_may_lack_the_last_values_of_a_column() -> None:
+    """Targets by column share the columns' bins, but not all rows."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(600) % 40, rng.normal(size=600)])
+    y = X[:, 0] / 10.0 + X[:, 1]
+    Y = np.column_stack([y, np.where(X[:, 0] < 7, -y, np.nan)])
+    model = MultitaskGTGBMRegressor(n_estimators=15).fit(X, Y)
+    assert model.task_features_[1].shape[0] > 0

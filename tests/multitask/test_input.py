@@ -298,7 +298,7 @@ def classes(*values: Any) -> NDArray[Any]:
 BAD_CLASSES: list[tuple[dict[str, Any], str]] = [
     ({"y": classes(0, 1, 2)}, "y has 3 classes"),
     ({"y": classes(1)}, "y has 1 classes"),
-    ({"y": tables()[2]}, "task . has one class"),
+    ({"y": tables()[2]}, "task . has only one class"),
     ({"task": np.r_[2, np.arange(239) % 2]}, "task 2 has a single row"),
     ({"eval_set": (np.zeros((2, 8)), np.array([0, 5])), "eval_task": [0, 1]}, "eval_set: y has classes"),
     ({"y": np.r_[np.nan, classes(0.0, 1.0)[1:]]}, "y .*NaN"),
@@ -314,7 +314,7 @@ def test_bad_classes_are_refused(changed: dict[str, Any], message: str) -> None:
 def test_bad_tasks_at_prediction_are_refused() -> None:
     X, _, task = tables()
     model = fit()
-    with pytest.raises(ValueError, match=r"task has .*5.*did not see"):
+    with pytest.raises(ValueError, match=r"task has .*5.*not tasks of the training rows"):
         model.predict(X, task + 5)
     with pytest.raises(ValueError, match="task is missing"):
         model.predict(X)

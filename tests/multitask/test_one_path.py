@@ -77,7 +77,7 @@ def test_rows_without_weight_are_no_rows() -> None:
 def test_a_class_without_weight_is_named() -> None:
     X, y, task = tables()
     weight = np.where((task == "b") & (y > 0), 0.0, 1.0)
-    with pytest.raises(ValueError, match="task 'b' has one class only"):
+    with pytest.raises(ValueError, match="task 'b' has only one class"):
         MultitaskGTGBMClassifier(**SMALL).fit(X, y > 0, task, sample_weight=weight)
 
 
@@ -141,7 +141,7 @@ def test_compact_models_of_targets_by_column() -> None:
     frame = pd.DataFrame(X).add_prefix("x")[compact.feature_names_]
     np.testing.assert_array_equal(compact.predict(frame), model.predict(pd.DataFrame(X).add_prefix("x")))
     assert compact.predict(X[0, compact.features_]).shape == (2,)
-    with pytest.raises(ValueError, match="task has \\['c'\\], which fit did not see"):
+    with pytest.raises(ValueError, match="task has \\['c'\\], which are not tasks of the training rows"):
         compact.predict(frame, task=["c"] * 600)
 
 

@@ -15,9 +15,11 @@ from sklearn.utils import check_random_state
 from gtgbm import GTGBMClassifier, GTGBMRegressor, MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
 from gtgbm.boosting.sampling import Sampling
 from gtgbm.exact.arrays import F64, I64
+from gtgbm.explain import columns_as_bought
 from tests.estimators.test_determinism import bytes_of
 from tests.paper.plain_algorithm import Ensemble, Node, Purchase, Rules, TreeBuilder, best_of
 from tests.paper.test_plain_algorithm import assert_same_tree
+from tests.strategies import selects_few
 
 N_TREES = 6
 searches = pytest.mark.parametrize("search", ["exhaustive", "group-testing"])
@@ -232,7 +234,8 @@ def assert_is_plain(
         [rates[name] for name in model.tasks_],
         given.get("task_order") == "parallel",
     )
-    assert model.selected_features_.tolist() == shared
+    assert columns_as_bought(model).tolist() == shared
+    assert model.selected_features_.tolist() == sorted(shared)
     for name, at, ensemble in zip(model.tasks_, rows, plain, strict=True):
         for tree, nodes in zip(model.trees_[name], ensemble.trees, strict=True):
             assert_same_tree(X[at], tree, nodes)
@@ -259,6 +262,7 @@ def test_tasks_are_the_plain_method(seed: int, group: float, own: float, missing
 
 @pytest.mark.parametrize(("shared", "each"), [(None, None), (2, None), (5, None), (5, 3)])
 @pytest.mark.parametrize("seed", range(2))
+@selects_few
 def test_tasks_side_by_side_are_the_plain_method(seed: int, shared: int | None, each: int | None) -> None:
     X, y, task = tables(20 + seed, rows=300, columns=8)
     plain = assert_is_plain(X, y, task, _Limits(0.004, shared, each), 0.001, task_order="parallel")
@@ -321,7 +325,8 @@ def test_prices_in_the_history(method: str, search: str, classifies: bool) -> No
         assert entry.price == pytest.approx(own + 0.01 * is_new, abs=1e-12)
         assert entry.gain > entry.price
         known += [entry.feature] * is_new
-    assert model.selected_features_.tolist() == known
+    assert columns_as_bought(model).tolist() == known
+    assert model.selected_features_.tolist() == sorted(known)
     assert_consistent(model)
     assert model.shared_features_.shape[0] > 0
 

@@ -189,6 +189,6 @@ def test_stumps_buy_as_lightgbm_does(seed: int, penalty: float) -> None:
     assert len(stumps) == n_trees
     used = [int(stump["split_feature"]) for stump in stumps]
     assert [int(tree.feature[0]) for tree in ours.trees_] == used
-    assert ours.selected_features_.tolist() == list(dict.fromkeys(used))
+    assert [entry.feature for entry in ours.selection_history_] == list(dict.fromkeys(used))
     assert 1 < len(set(used)) < X.shape[1]
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=0, atol=1e-5 * np.ptp(y))

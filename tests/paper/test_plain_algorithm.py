@@ -17,8 +17,8 @@ from gtgbm import (
     Tree,
 )
 from gtgbm.exact.arrays import F64, I64, Bool
-from gtgbm.growing.grower import TreeGrower
-from gtgbm.search import group_tests
+from gtgbm.growing.growing_tree import GrowingTree
+from gtgbm.search import dealing
 from tests.paper.plain_algorithm import Ensemble, Node, Rules, boost
 
 ROWS, COLUMNS = 150, 9
@@ -146,7 +146,7 @@ def subsets_of(seed: int, n_subsets: int, size: int) -> I64:
 
 
 def give_subsets(monkeypatch: pytest.MonkeyPatch, subsets: I64) -> None:
-    monkeypatch.setattr(group_tests, "deal_subsets", lambda *_: subsets)
+    monkeypatch.setattr(dealing, "deal_subsets", lambda *_: subsets)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
@@ -211,7 +211,7 @@ def test_skipping_changes_nothing(
         owned_gain = arguments[-1]
         return np.ones(owned_gain.shape[0], dtype=np.bool_)
 
-    monkeypatch.setattr(TreeGrower, "_may_buy", search_everywhere)
+    monkeypatch.setattr(GrowingTree, "_may_buy", search_everywhere)
     searching = model.fit(X, y).trees_
     for with_skip, without in zip(skipping, searching, strict=True):
         for name in ("feature", "threshold", "missing_left", "left", "value", "n_rows", "gain"):

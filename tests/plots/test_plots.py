@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from scipy.sparse import csr_matrix
 from sklearn.inspection import PartialDependenceDisplay
 
 from gtgbm import GTGBMClassifier, GTGBMRegressor, MultitaskGTGBMClassifier, Tree
+from gtgbm.explain import columns_as_bought
 from gtgbm.explain.correlations import absolute_correlations
 from gtgbm.plots import (
     CorrelationDisplay,
@@ -149,7 +151,7 @@ def test_correlations_are_those_of_the_rows_both_have(seed: int) -> None:
 
 def test_correlation_display_of_any_table(model: Any) -> None:
     shown_matrix = CorrelationDisplay.from_estimator(model, X).correlations
-    columns = X[:, model.selected_features_]
+    columns = X[:, columns_as_bought(model)]
     np.testing.assert_allclose(shown_matrix, np.abs(np.corrcoef(columns.T)), atol=1e-12)
     for table in (csr_matrix(X), pd.DataFrame(X)):
         np.testing.assert_array_equal(
@@ -174,10 +176,10 @@ def test_task_curves(multitask: Any) -> None:
     for task, line in zip("abc", display.lines_, strict=True):
         assert line.get_label() == task
         np.testing.assert_array_equal(line.get_ydata(), multitask.evals_result_[task]["training"]["log_loss"])
-    with pytest.raises(ValueError, match="of='validation_0' was not followed"):
+    with pytest.raises(ValueError, match="of='validation_0' was not evaluated"):
         TaskCurvesDisplay.from_estimator(multitask, of="validation_0")
     many = TaskCurvesDisplay({k: [1.0, 0.5][: 1 + k % 2] for k in range(40)}).plot()
-    assert [text.get_text() for text in many.ax_.get_legend().get_texts()] == ["40 tasks", "their mean"]
+    assert [text.get_text() for text in many.ax_.get_legend().get_texts()] == ["40 tasks", "mean"]
 
 
 def test_plots_of_tasks_refuse_other_models(model: Any) -> None:
@@ -242,3 +244,28 @@ def test_partial_dependence_through_scikit_learn(as_frame: bool) -> None:
 def test_importing_the_package_does_not_import_matplotlib() -> None:
     code = "import sys, gtgbm, gtgbm.plots; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("categorical", ["category", "column"])
+def test_trees_show_the_names_of_categories(categorical: str) -> None:
+    rng = np.random.default_rng(0)
+    town = rng.choice(["Bonn", "Kyiv", "a $ town"], 300)
+    frame = pd.DataFrame({"town": town, "n": rng.normal(size=300)})
+    y = 3.0 * (town == "Kyiv") + 9.0 * (town == "a $ town") + frame["n"]
+    model = GTGBMRegressor(n_estimators=3, categorical=categorical, random_state=0).fit(frame, y)
+    dot = to_graphviz(model.trees_[0], estimator=model)
+    assert "town ≠ a $ town" in dot
+    assert "n ≤ " in "".join(to_graphviz(tree, estimator=model) for tree in model.trees_)
+    assert "x0 ≠ 2" in to_graphviz(model.trees_[0])
+    display = TreeDisplay.from_estimator(model)
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert r"town ≠ a \$ town" in texts
+    TreeDisplay(model.trees_[0], estimator=model).plot()
+
+
+def test_trees_of_all_tasks_in_one_show_the_names_of_tasks() -> None:
+    rng = np.random.default_rng(0)
+    table, task = rng.normal(size=(300, 3)), np.array(["north", "south"])[np.arange(300) % 2]
+    model = MultitaskGTGBMClassifier(n_estimators=2, method="single-task", random_state=0)
+    model.fit(table, (task == "south") ^ (table[:, 0] > 1.0), task)
+    assert re.search("task ≠ (north|south)", to_graphviz(model.trees_["north"][0], estimator=model))

@@ -23,10 +23,11 @@ from gtgbm import (
     load_model,
     save_model,
 )
+from gtgbm.explain import columns_as_bought
 from gtgbm.metrics import METRICS
 from gtgbm.report import write_report
-from gtgbm.report.likeness import groups, likeness
 from gtgbm.report.sample import draw_sample
+from gtgbm.report.similarity import groups, measure_similarity
 from tests.data.test_frames import mixed_values, target_of
 
 SECTIONS = ["quality", "selected", "adds", "path", "correlations", "data", "settings"]
@@ -118,7 +119,9 @@ def test_table_of_selected_features_is_the_history(tmp_path: Path, model: Any) -
         assert float(row[3]) == pytest.approx(entry.gain, rel=0.05)
         assert float(row[5]) == pytest.approx(model.feature_importances_[entry.feature], rel=0.05)
     first = next(row for row in rows if row[0] in ("x0", "x5", "x6"))
-    assert float(first[7]) == max(float(row[7]) for row in rows), "what matters most adds most"
+    assert float(first[7]) == max(float(row[7]) for row in rows), (
+        "the most important feature has the largest permutation importance"
+    )
 
 
 def test_report_measures_the_given_rows(tmp_path: Path, model: Any) -> None:
@@ -133,7 +136,7 @@ def test_report_measures_the_given_rows(tmp_path: Path, model: Any) -> None:
 
 def test_interchangeable_columns_are_found(model: Any) -> None:
     sample = draw_sample(model, X, SIGNAL > 0, metric=None, qid=None, task=None, max_rows=9999, seed=0)
-    (found,) = groups(likeness(model, sample, 0), [f"x{j}" for j in range(12)], 0.9)
+    (found,) = groups(measure_similarity(model, sample, 0), [f"x{j}" for j in range(12)], 0.9)
     assert {*found.selected, *found.others} == {"x0", "x5", "x6"}
     assert found.n_columns == 3
     assert set(found.selected) == {"x0", "x5", "x6"} & {f"x{j}" for j in model.selected_features_}
@@ -145,7 +148,7 @@ def test_each_column_is_in_one_group_at_most(model: Any) -> None:
     for threshold in (0.01, 0.1, 0.9, 1.0):
         listed = [
             name
-            for group in groups(likeness(model, sample, 0), names, threshold)
+            for group in groups(measure_similarity(model, sample, 0), names, threshold)
             for name in (*group.selected, *group.others)
         ]
         assert len(listed) == len(set(listed))
@@ -201,7 +204,7 @@ def test_names_are_text_whatever_they_are(tmp_path: Path) -> None:
     assert not any(name.startswith("on") for _, attrs in page.tags for name in attrs)
     assert "{{ 7 * 7 }}" in page.source
     names = [row[0] for row in page.rows["selected"][1:]]
-    expected = [NASTY[j].replace("\ud800", "?") for j in model.selected_features_]
+    expected = [NASTY[j].replace("\ud800", "?") for j in columns_as_bought(model)]
     assert names == expected
 
 
@@ -233,7 +236,7 @@ def test_every_kind_of_model_has_a_report(tmp_path: Path, model: Any, y: Any, gi
 def test_models_with_few_features_or_odd_columns(tmp_path: Path) -> None:
     nothing = GTGBMClassifier(penalty=0.999, n_estimators=2).fit(X, SIGNAL > 0)
     page = report_of(tmp_path, nothing)
-    assert "Nothing was selected" in page.text["selected"]
+    assert "No feature was selected" in page.text["selected"]
     one = GTGBMRegressor(n_features_to_select=1, n_estimators=3).fit(X, SIGNAL)
     assert len(report_of(tmp_path, one, X, SIGNAL).rows["selected"]) == 2
     odd = X.copy()
@@ -241,7 +244,7 @@ def test_models_with_few_features_or_odd_columns(tmp_path: Path) -> None:
     odd[RNG.random(odd.shape) < 0.3] = np.nan
     model = GTGBMRegressor(n_estimators=5, penalty=0.0001).fit(odd, SIGNAL)
     page = report_of(tmp_path, model, odd, SIGNAL)
-    assert "Columns with one value only2" in page.text["data"], "one of a number, one all missing"
+    assert "Constant columns2" in page.text["data"], "one of a number, one all missing"
 
 
 def test_few_rows_and_rows_of_one_class(tmp_path: Path, model: Any) -> None:
@@ -318,7 +321,7 @@ def test_mistakes_are_named_before_work_begins(tmp_path: Path, model: Any) -> No
         write_report(model, X, SIGNAL > 0, target, threshold=2)
     with pytest.raises(ValueError, match="max_rows=0"):
         write_report(model, X, SIGNAL > 0, target, max_rows=0)
-    with pytest.raises(ValueError, match="train must hold what fit was given"):
+    with pytest.raises(ValueError, match="train must hold the arguments of fit"):
         write_report(model, X, SIGNAL > 0, target, train=(X, SIGNAL > 0))  # type: ignore[arg-type]
     with pytest.raises(NotFittedError, match="not fitted"):
         write_report(GTGBMClassifier(), X, SIGNAL > 0, target)

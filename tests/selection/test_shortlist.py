@@ -9,9 +9,10 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from gtgbm import AGBMRegressor, GTGBMClassifier, GTGBMRanker, GTGBMRegressor
+from gtgbm import AGBMRegressor, GTGBMClassifier, GTGBMRanker, GTGBMRegressor, MultitaskGTGBMRegressor
 from gtgbm.exact.arrays import F64
 from gtgbm.selection.shortlist import _times
+from tests.strategies import selects_few
 
 
 def table(n_rows: int = 1500, seed: int = 0) -> tuple[F64, F64]:
@@ -28,6 +29,7 @@ def total_gains(model: Any) -> F64:
 
 
 @pytest.mark.parametrize("search", ["exhaustive", "group-testing"])
+@selects_few
 def test_keeps_those_that_gain_most_and_trains_on_them_again(search: str) -> None:
     X, y = table()
     shared: Any = {"penalty": 0.0005, "n_estimators": 20, "search": search, "random_state": 0}
@@ -36,7 +38,7 @@ def test_keeps_those_that_gain_most_and_trains_on_them_again(search: str) -> Non
     best = np.argsort(-total_gains(listed), kind="stable")[:4]
     assert sorted(model.selected_features_) == sorted(best)
     in_order = [entry.feature for entry in listed.selection_history_ if entry.feature in best]
-    assert model.selected_features_.tolist() == in_order
+    assert [entry.feature for entry in model.selection_history_] == in_order
 
     # The second fit is one over those columns alone, all of them free at every node.
     alone = AGBMRegressor(penalty=0.0, n_estimators=20).fit(X[:, in_order], y)
@@ -70,6 +72,7 @@ def test_one_is_no_shortlist() -> None:
     np.testing.assert_array_equal(plain.predict(X), one.predict(X))
 
 
+@selects_few
 def test_fewer_features_than_listed() -> None:
     X, y = table()
     model = GTGBMRegressor(n_features_to_select=5, shortlist=100, penalty=0.05, n_estimators=5).fit(X, y)
@@ -142,3 +145,51 @@ def test_needs_a_limit() -> None:
     X, y = table(100)
     with pytest.raises(ValueError, match=r"shortlist=2 needs n_features_to_select"):
         GTGBMRegressor(shortlist=2).fit(X, y)
+
+
+# Once: a feature of the shortlist that no tree of the last fit used was selected all the same.
+@pytest.mark.parametrize("seed", range(6))
+@selects_few
+def test_selected_are_the_features_that_trees_use(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(200, 12))
+    X[:, 3] = rng.integers(0, 5, 200)
+    X[rng.random(200) < 0.05, 3] = np.nan
+    y = X[:, 0] + 0.3 * X[:, 1] + (X[:, 3] == 2) + rng.normal(size=200)
+    given: dict[str, Any] = {
+        "penalty": 0.0,
+        "n_features_to_select": 8,
+        "shortlist": [1.0, 1.5, 3.0][seed % 3],
+    }
+    given |= {"categorical_features": [3], "categorical": ["category", "column"][seed % 2]}
+    given |= {"subsample": 0.5 + 0.5 * (seed % 2), "colsample": 0.6}
+    one = GTGBMRegressor(n_estimators=2, max_depth=1, random_state=seed, warm_start=True, **given).fit(X, y)
+    assert_selected_are_used(one)
+    assert_selected_are_used(one.set_params(n_estimators=20).fit(X, y))
+    stopped = GTGBMRegressor(n_estimators=40, early_stopping_rounds=2, random_state=seed, **given).fit(X, y)
+    assert_selected_are_used(stopped)
+    tasks = MultitaskGTGBMRegressor(
+        n_estimators=9, early_stopping_rounds=2, n_common_rounds=3 * (seed % 2), group_penalty=0.01,
+        categorical_features=[3], n_features_to_select=5, random_state=seed,
+        method=["multitask", "group-sparse", "independent", "single-task"][seed % 4],
+    ).fit(X, y, task=np.arange(200) % 3)  # fmt: skip
+    used = {name: columns_in(trees) for name, trees in tasks.trees_.items()}
+    used = {name: [c for c in columns if c < 12] for name, columns in used.items()}
+    assert {name: sorted(found) for name, found in tasks.task_features_.items()} == used
+    assert sorted(tasks.selected_features_) == sorted(set().union(*used.values()))
+
+
+def columns_in(trees: Any) -> list[int]:
+    return sorted({int(column) for tree in trees for column in tree.feature if column >= 0})
+
+
+def assert_selected_are_used(model: Any) -> None:
+    assert sorted(model.selected_features_) == columns_in(model.trees_)
+    assert [c for c in range(12) if model.feature_importances_[c] > 0] == columns_in(model.trees_)
+    splits = {
+        (int(column), str(float(threshold)) if is_category and model.categorical == "category" else "None")
+        for tree in model.trees_
+        for column, threshold, is_category in zip(tree.feature, tree.threshold, tree.is_category, strict=True)
+        if column >= 0
+    }
+    assert splits == {(entry.feature, str(entry.category)) for entry in model.selection_history_}

@@ -103,7 +103,9 @@ def assemble(
     rng = np.random.default_rng(problem.seed)
     n, d = table.shape
     directions = settings.columns.directions(d)
-    searched = np.setdiff1d(np.arange(d), settings.columns.categorical)
+    is_number = np.ones(d, dtype=np.bool_)
+    is_number[list(settings.columns.categorical)] = False
+    searched = np.flatnonzero(is_number)
     choice = _choice_of_search(problem, searched, context)
     with timings.stage("binning"):
         categorical = _categorical(problem) if among is None else among.categorical

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 
 class Progress(NamedTuple):
     """State of training that a callback receives.
@@ -36,14 +38,15 @@ class Progress(NamedTuple):
 class Callback:
     """Base class of callbacks: override the methods of interest.
 
-    A plain function of a `Progress` works too; it is called after each round.
+    A plain function of a `Progress` works too; it is called after each round, and stops training by
+    returning True.
     """
 
     def start(self, progress: Progress) -> None:
         """Run before the first round."""
 
     def after_round(self, progress: Progress) -> bool | None:
-        """Run after each round; return True to stop training."""
+        """Run after each round; return True to stop training. Any other value continues."""
 
     def end(self, progress: Progress) -> None:
         """Run after the last round, whatever ended training, except an error."""
@@ -70,7 +73,8 @@ class Callbacks:
             callback.after_round(progress) if isinstance(callback, Callback) else callback(progress)
             for callback in self._callbacks
         ]
-        return any(answers)
+        # Not whatever counts as true: a function may end by an expression that returns something.
+        return any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
 
     def end(self, progress: Progress) -> None:
         """Run the `end` of all callbacks."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gtgbm.boosting.problem import Evaluated
-from gtgbm.exact import F64, FitContext
+from gtgbm.exact import F64, FitContext, lend
 from gtgbm.losses import Loss
 from gtgbm.tree import Forest
 
@@ -57,7 +57,8 @@ class Evaluations:
                 continue
             prediction, weight = self._loss.predict(scores), targets.weights.as_floats()
             for metric in self._metrics:
-                values[metric.name].append(metric.compute(targets.y, prediction, weight, targets.queries))
+                given = targets.y, prediction, weight, targets.queries
+                values[metric.name].append(lend(metric.compute, f"eval_metric {metric.name!r}", *given))
 
     @property
     def deciding(self) -> F64 | None:

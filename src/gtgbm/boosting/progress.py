@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as RichProgress
 
 from gtgbm.boosting.callbacks import Progress
+from gtgbm.metrics import METRICS
 from gtgbm.search import SearchChoice
 
 if TYPE_CHECKING:
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class ProgressBar:
-    """Shows rounds done, loss, number of selected features and time left; prints nothing unless `show`."""
+    """Shows rounds done, number of selected features, held-out metric or else loss, and time left.
+
+    Prints nothing unless `show`.
+    """
 
     def __init__(self, show: bool, n_rounds: int) -> None:
         self._console = Console(stderr=True, quiet=not show)
@@ -33,6 +37,7 @@ class ProgressBar:
         )
         self._task = self._bar.add_task("trees", total=n_rounds, state="")
         self._show = show
+        self._best: tuple[float, int] | None = None
 
     def __enter__(self) -> Self:
         """Start the bar."""
@@ -49,14 +54,29 @@ class ProgressBar:
         """Show the state after a round."""
         if not self._show:
             return
-        state = f"loss {progress.training_loss:.5f}  features {progress.n_features}"
-        if progress.validation_loss is not None:
-            state += f"  validation {progress.validation_loss:.5f}"
+        state = f"features {progress.n_features}  {self._held_out(progress)}"
         self._bar.update(self._task, completed=progress.round, state=state)
+
+    def _held_out(self, progress: Progress) -> str:
+        """Return the metric that decides early stopping, and its best round so far; or the training loss."""
+        if not progress.evaluations:
+            return f"loss {progress.training_loss:.5f}"
+        followed = list(progress.evaluations.values())[-1]
+        name, value = list(followed.items())[-1]
+        text = f"held-out {name} {value:.5f}"
+        metric = METRICS.get(name.partition("@")[0])
+        if metric is None and len(followed) > 1:
+            return text  # a metric of the user's own, of which it is not known here what is better
+        badness = -value if metric is not None and metric.greater_is_better else value
+        if progress.round == 1:  # of the first fit, or of another one
+            self._best = None
+        if value == value and (self._best is None or badness < self._best[0]):
+            self._best = badness, progress.round
+        return text if self._best is None else f"{text}  best round {self._best[1]}"
 
     def summary(self, n_selected: int, n_features: int, search: SearchChoice, seconds: float) -> None:
         """Print a summary of the fit."""
         self._console.print(
-            f"{n_selected} of {n_features} columns in {seconds:.2f} s; search: {search} ({search.reason})",
+            f"{n_selected} of {n_features} columns in {seconds:.2f} s; search: {search}",
             highlight=False,
         )

@@ -57,7 +57,7 @@ class TreeSettings:
         if self.min_samples_leaf is None:
             min_leaf = max(1, math.ceil(min_node_rows / 4))
         else:
-            min_leaf = max(1, math.ceil(self.min_samples_leaf * weights.cell_unit))
+            min_leaf = max(1, math.ceil(self.min_samples_leaf * weights.row - 1e-9))
         return TreeLimits(min_node_rows, min_leaf, self.max_depth, self.revisit_share, self.longest_backoff)
 
 

@@ -1,6 +1,6 @@
-"""The command line, ``gtgbm``.
+"""The command line tool ``gtgbm``.
 
-One module for each command, and the reading and writing of tables in files.
+One module for each command, and modules that read and write table files.
 """
 
 from gtgbm.cli.commands import app

@@ -1,4 +1,4 @@
-"""The commands and their options; what each does stands in a module of its own, imported when it runs."""
+"""The commands and their options. The module that implements a command is imported when the command runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ import typer
 
 import gtgbm
 from gtgbm.cli.errors import one_line_errors
-from gtgbm.cli.options import CommandWithDefaults, Given, parameter_flags, parse_given, with_categorical
+from gtgbm.cli.files import from_stdin
+from gtgbm.cli.options import (
+    CommandWithDefaults,
+    ParameterTexts,
+    parameter_flags,
+    parse_texts,
+    with_categorical,
+)
+from gtgbm.cli.text_format import TextFormat
 from gtgbm.parameters import PARAMETERS
 
 app = typer.Typer(
@@ -29,46 +37,72 @@ _COMPARED = (
     "random_state",
     "n_jobs",
 )
-"""Parameters that mean something to all that ``gtgbm compare`` trains."""
+"""Parameters that all methods of ``gtgbm compare`` understand."""
 
 DATA, TASKS, VALIDATION, RUNNING = "Data", "Several tasks", "Validation", "Running"
-"""Groups of options in the help that have parameters of estimators too."""
+"""Groups of options in the help; parameters of estimators are in them as well."""
 
 TableFile = Annotated[
-    Path, typer.Argument(help="CSV (also .gz), Parquet, Feather, or libsvm.", show_default=False)
+    Path,
+    typer.Argument(
+        help="CSV (also .gz), Parquet, Feather, or libsvm; a folder or pattern of parts; - is stdin.",
+        show_default=False,
+    ),
 ]
-ModelFile = Annotated[Path, typer.Argument(help="A model that gtgbm fit wrote.", show_default=False)]
+ModelFile = Annotated[Path, typer.Argument(help="Model file written by gtgbm fit.", show_default=False)]
 Target = Annotated[
     str | None,
-    typer.Option(help="Column to predict (libsvm: not needed).", show_default=False, rich_help_panel=DATA),
+    typer.Option(help="Target column (not for libsvm files).", show_default=False, rich_help_panel=DATA),
 ]
 Names = list[str] | None
 Exclude = Annotated[
     Names,
-    typer.Option(help="Column to leave out; repeat it, or separate by commas.", rich_help_panel=DATA),
+    typer.Option(
+        help="Columns that are not features; repeatable, or names separated by commas.", rich_help_panel=DATA
+    ),
 ]
 Categorical = Annotated[
     Names,
     typer.Option(
         "--categorical",
         metavar="category|column|NAMES",
-        help="The same as --categorical-as; names of columns are taken as --categorical-features.",
+        help="Same as --categorical-as for category or column, and as --categorical-features for names.",
+        rich_help_panel=DATA,
+    ),
+]
+IdColumns = Annotated[
+    Names,
+    typer.Option(
+        help="Column that names the rows: no feature, passed on to predictions.", rich_help_panel=DATA
+    ),
+]
+Sep = Annotated[
+    str | None, typer.Option(help="Separator of a CSV; by default it is found.", rich_help_panel=DATA)
+]
+Decimal = Annotated[
+    str | None, typer.Option(help="Decimal point of a CSV: . or ,", metavar=".|,", rich_help_panel=DATA)
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="Encoding of a CSV; by default UTF-8.", rich_help_panel=DATA)
+]
+MissingValues = Annotated[
+    Names,
+    typer.Option(
+        help="What stands for a missing number or time in a CSV, beside NA and the like.",
         rich_help_panel=DATA,
     ),
 ]
 Weight = Annotated[str | None, typer.Option(help="Column of row weights.", rich_help_panel=DATA)]
 Query = Annotated[
-    str | None, typer.Option(help="Column that names the query of each row: ranking.", rich_help_panel=DATA)
+    str | None, typer.Option(help="Column with the query of each row, for ranking.", rich_help_panel=DATA)
 ]
-Task = Annotated[
-    str | None, typer.Option(help="Column that names the task of each row.", rich_help_panel=TASKS)
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.", rich_help_panel=RUNNING)]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bars.", rich_help_panel=RUNNING)]
+Task = Annotated[str | None, typer.Option(help="Column with the task of each row.", rich_help_panel=TASKS)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=RUNNING)]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress bars.", rich_help_panel=RUNNING)]
 
 
 class Kind(str, Enum):
-    """Kinds of tasks."""
+    """Kinds of models."""
 
     auto = "auto"
     classification = "classification"
@@ -77,7 +111,7 @@ class Kind(str, Enum):
 
 
 KindOption = Annotated[
-    Kind, typer.Option(help="What to learn; auto looks at the target and --qid.", rich_help_panel=DATA)
+    Kind, typer.Option(help="Kind of model; auto decides by the target and --qid.", rich_help_panel=DATA)
 ]
 
 
@@ -100,40 +134,46 @@ def _main(
 @parameter_flags(list(PARAMETERS))
 def fit(
     table: TableFile,
-    out: Annotated[Path, typer.Option(help="Where the model goes, a JSON file.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="Model file to write (JSON).", show_default=False)],
     target: Target = None,
     kind: KindOption = Kind.auto,
     weight: Weight = None,
     qid: Query = None,
     exclude: Exclude = None,
+    id_columns: IdColumns = None,
     categorical_words: Categorical = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    missing_values: MissingValues = None,
     *,
-    given: Given,
+    texts: ParameterTexts,
     task: Task = None,
     valid: Annotated[
         str | None,
         typer.Option(
-            help="File or fraction of rows to follow the metric on.",
+            help="Validation rows: a file, or a fraction of the table.",
             metavar="FILE|FRACTION",
             rich_help_panel=VALIDATION,
         ),
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(min=0, help="Stop training after so many seconds.", rich_help_panel=RUNNING),
+        typer.Option(min=0, help="Stop training after this many seconds.", rich_help_panel=RUNNING),
     ] = None,
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Train on a table file and write the model.
 
-    Prints the selected features in order: what each gained, what it cost, and the loss or validation metric
-    after it. Every parameter of the estimators has a flag of the same name.
+    Prints the selected features in order, with their gain, their price, and the training loss or validation
+    metric after each. Every parameter of the estimators has a flag of the same name.
 
     gtgbm fit data.parquet --target clicked --n-features-to-select 20 --out model.json
     """
-    with one_line_errors():
-        parameters = with_categorical(parse_given(given), _names(categorical_words), table)
+    with one_line_errors(), from_stdin(table) as path:
+        text_format = _text_format(sep, decimal, encoding, missing_values)
+        parameters = with_categorical(parse_texts(texts), _names(categorical_words), path, text_format)
         if quiet or json:
             parameters.setdefault("verbose", 0)
         from rich.console import Console
@@ -142,7 +182,8 @@ def fit(
         from gtgbm.cli.loading import Roles
         from gtgbm.cli.models import ModelOptions
 
-        source = Source(table, Roles(target, weight, qid, task), _names(exclude))
+        roles = Roles(target, weight, qid, task)
+        source = Source(path, roles, _names(exclude), text_format, _names(id_columns), path != table)
         options = FitOptions(source, ModelOptions(kind.value, parameters), out, valid, time_limit, json)
         run_fit(options, Console(stderr=True, quiet=quiet))
 
@@ -151,28 +192,39 @@ def fit(
 def predict(
     model: ModelFile,
     table: TableFile,
-    out: Annotated[Path | None, typer.Option(help="A CSV file; without it, stdout.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A CSV, Parquet or Feather file; without it, CSV to stdout.")
+    ] = None,
     task: Annotated[str | None, typer.Option(help="Column that names the task of each row.")] = None,
+    id_columns: Annotated[
+        Names, typer.Option(help="Column to pass on; by default those that gtgbm fit was told.")
+    ] = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    missing_values: MissingValues = None,
 ) -> None:
     """Predict the rows of a table file, in order.
 
-    Only the selected columns need be in the table; others are ignored.
+    The table needs only the selected columns; others are ignored.
     """
-    with one_line_errors():
+    with one_line_errors(), from_stdin(table) as path:
         from rich.console import Console
 
-        from gtgbm.cli.predict import run_predict
+        from gtgbm.cli.predict import PredictOptions, run_predict
 
-        run_predict(model, table, out, task, Console(stderr=True))
+        ids = None if id_columns is None else _names(id_columns)
+        text_format = _text_format(sep, decimal, encoding, missing_values)
+        run_predict(PredictOptions(model, path, out, task, ids, text_format), Console(stderr=True))
 
 
 @app.command()
 def inspect(
     model: ModelFile,
-    tree: Annotated[int | None, typer.Option(help="Print this tree instead.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    tree: Annotated[int | None, typer.Option(help="Print only this tree, counted from 0.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Say what a model holds: its features, in order, or one of its trees."""
+    """Show a model: its selected features in order, or one of its trees."""
     with one_line_errors():
         from gtgbm.cli.inspect import run_inspect
 
@@ -188,19 +240,24 @@ def report(
             help="Held-out rows; by default those that fit --valid held out, else the training rows."
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where the report goes.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(help="HTML file to write.")] = Path("report.html"),
     target: Annotated[
-        str | None, typer.Option(help="Column to predict (libsvm: not needed).", show_default=False)
+        str | None, typer.Option(help="Target column (not for libsvm files).", show_default=False)
     ] = None,
-    qid: Annotated[str | None, typer.Option(help="Column that names the query of each row.")] = None,
-    task: Annotated[str | None, typer.Option(help="Column that names the task of each row.")] = None,
+    qid: Annotated[str | None, typer.Option(help="Column with the query of each row.")] = None,
+    task: Annotated[str | None, typer.Option(help="Column with the task of each row.")] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    missing_values: MissingValues = None,
 ) -> None:
-    """Write a report: one HTML file to open in a browser or to send to a colleague.
+    """Write a report of a model as one HTML file.
 
-    What was selected and in which order, what each feature adds, which columns could stand in for each
-    other, how good the predictions are. The report uses the rows that gtgbm fit --valid held out; without
-    --valid it uses the training rows and warns of it. Another table may be named after the model.
+    It shows the quality of the predictions, the selected features in order, what each of them contributes
+    and which columns could replace each other. The report uses the rows that gtgbm fit --valid held out;
+    without --valid it uses the training rows and warns of it. Another table may be named after the model.
+    The target is that of the training unless --target names another one.
     """
     with one_line_errors():
         from rich.console import Console
@@ -208,7 +265,9 @@ def report(
         from gtgbm.cli.loading import Roles
         from gtgbm.cli.report import run_report
 
-        run_report(model, table, Roles(target, None, qid, task), out, title, Console(stderr=True))
+        roles = Roles(target, None, qid, task)
+        text_format = _text_format(sep, decimal, encoding, missing_values)
+        run_report(model, table, roles, out, title, text_format, Console(stderr=True))
 
 
 @app.command(cls=CommandWithDefaults)
@@ -218,16 +277,22 @@ def compare(
     target: Target = None,
     kind: KindOption = Kind.auto,
     weight: Weight = None,
+    qid: Query = None,
     exclude: Exclude = None,
     categorical_words: Categorical = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    missing_values: MissingValues = None,
     *,
-    given: Given,
-    test: Annotated[float, typer.Option(min=0.01, max=0.99, help="Share of rows to test on.")] = 0.25,
+    texts: ParameterTexts,
+    test: Annotated[float, typer.Option(min=0.01, max=0.99, help="Fraction of the rows to test on.")] = 0.25,
     json: AsJson = False,
 ) -> None:
     """Compare our two searches, and LightGBM's best columns retrained, on rows that none of them saw."""
-    with one_line_errors():
-        parameters = with_categorical(parse_given(given), _names(categorical_words), table)
+    with one_line_errors(), from_stdin(table) as path:
+        text_format = _text_format(sep, decimal, encoding, missing_values)
+        parameters = with_categorical(parse_texts(texts), _names(categorical_words), path, text_format)
         from rich.console import Console
 
         from gtgbm.cli.compare import CompareOptions, run_compare
@@ -235,27 +300,36 @@ def compare(
         from gtgbm.cli.loading import Roles
         from gtgbm.cli.models import ModelOptions
 
-        source = Source(table, Roles(target, weight), _names(exclude))
+        source = Source(path, Roles(target, weight, qid), _names(exclude), text_format)
         options = CompareOptions(source, ModelOptions(kind.value, parameters), test, json)
         run_compare(options, Console(stderr=True, quiet=json))
 
 
 @app.command()
 def demo(
-    rows: Annotated[int, typer.Option(min=1000, help="Training rows to generate.")] = 20_000,
-    columns: Annotated[int, typer.Option(min=315, help="Columns to generate.")] = 2_000,
-    penalty: Annotated[float, typer.Option(min=0, max=0.999, help="Price of a feature's first use.")] = 0.003,
+    rows: Annotated[int, typer.Option(min=1000, help="Number of training rows to generate.")] = 20_000,
+    columns: Annotated[int, typer.Option(min=315, help="Number of columns to generate.")] = 2_000,
+    penalty: Annotated[
+        float, typer.Option(min=0, max=0.999, help="Cost of the first use of a feature.")
+    ] = 0.003,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the data and the model.")] = 0,
     quick: Annotated[
         bool, typer.Option("--quick", help="At most 5,000 rows and 500 columns, and no comparison.")
     ] = False,
 ) -> None:
-    """Look for 15 relevant columns among thousands, and compare with training on all of them."""
+    """Find 15 relevant columns among thousands, and compare with a model of all columns."""
     from gtgbm.cli.demo import run_demo
 
     if quick:
         rows, columns = min(rows, 5_000), min(columns, 500)
     run_demo(rows, columns, penalty, seed, compare=not quick)
+
+
+def _text_format(
+    sep: str | None, decimal: str | None, encoding: str | None, missing_values: Names
+) -> TextFormat:
+    missing = None if missing_values is None else _names(missing_values)
+    return TextFormat(sep, decimal, encoding, missing).checked()
 
 
 def _names(given: Names) -> list[str]:

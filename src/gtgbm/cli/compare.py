@@ -1,4 +1,4 @@
-"""``gtgbm compare``: our searches, and LightGBM's best columns retrained, at the same number of features."""
+"""``gtgbm compare``: both searches, and LightGBM retrained on as many columns, its best ones."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ from gtgbm.cli.output import print_json
 from gtgbm.data import EncodedFrame
 from gtgbm.metrics import METRICS
 
+_METRICS = {"classification": "auc", "regression": "rmse", "ranking": "ndcg"}
+_OBJECTIVES = {"classification": "binary", "regression": "regression", "ranking": "lambdarank"}
+
 
 @dataclass(frozen=True)
 class Compared:
-    """A method's result on rows that nothing was chosen on."""
+    """The result of a method on held-out rows."""
 
     method: str
     features: int
@@ -33,7 +36,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class CompareOptions:
-    """What ``gtgbm compare`` was asked for."""
+    """Options of ``gtgbm compare``."""
 
     source: Source
     model: ModelOptions
@@ -42,34 +45,32 @@ class CompareOptions:
 
 
 def run_compare(options: CompareOptions, console: Console) -> None:
-    """Train each method and print its features, its test metric and its time."""
+    """Fit each method and print its number of features, its test metric and its time."""
     parameters = options.model.parameters
-    loaded = options.source.load(parameters, console)
-    wrong = "compare is for classification of two classes and regression: give --target"
+    loaded = options.source.load(options.model.kind, parameters, console)
     if "target" not in loaded.columns:
-        raise UserError(wrong)
+        raise UserError("--target is missing: name the column to predict")
     kind = kind_of_task(options.model.kind, loaded.columns)
-    if kind == "ranking" or "task" in loaded.columns:
-        raise UserError(wrong)
     if kind == "classification" and np.unique(loaded.columns["target"]).shape[0] != 2:
-        raise UserError("compare is for two classes")
+        raise UserError("compare is for two classes: --target has more")
     train, test = loaded.split(options.test_fraction, seed=int(parameters.get("random_state") or 0))
-    found = []
+    results = []
     for method, run in _methods(kind, parameters).items():
         begin = perf_counter()
         n_features, predict = run(train)
         seconds = perf_counter() - begin
-        metric = METRICS["auc" if kind == "classification" else "rmse"]
-        y = _numbers(test.columns["target"])
-        found.append(Compared(method, n_features, metric.name, float(metric(y, predict(test))), seconds))
+        metric = METRICS[_METRICS[kind]]
+        value = metric(_numbers(kind, test.columns["target"]), predict(test), qid=test.columns.get("qid"))
+        results.append(Compared(method, n_features, metric.name, float(value), seconds))
     if options.as_json:
-        print_json({"rows": train.n_rows, "test_rows": test.n_rows, "methods": [vars(one) for one in found]})
+        methods = [vars(result) for result in results]
+        print_json({"rows": train.n_rows, "test_rows": test.n_rows, "methods": methods})
         return
-    table = Table(title=f"{train.n_rows:,} rows to train on, {test.n_rows:,} to test")
-    for heading in ("method", "features", f"test {found[0].metric}", "seconds"):
+    table = Table(title=f"{train.n_rows:,} training rows, {test.n_rows:,} test rows")
+    for heading in ("method", "features", f"test {results[0].metric}", "seconds"):
         table.add_column(heading, justify="left" if heading == "method" else "right")
-    for one in found:
-        table.add_row(one.method, str(one.features), f"{one.value:.4f}", f"{one.seconds:.2f}")
+    for result in results:
+        table.add_row(result.method, str(result.features), f"{result.value:.4f}", f"{result.seconds:.2f}")
     Console().print(table)
 
 
@@ -91,23 +92,27 @@ def _methods(kind: str, parameters: dict[str, Any]) -> dict[str, Run]:
 
         return run
 
-    found = {"gtgbm, group testing": ours("group-testing"), "gtgbm, all features": ours("exhaustive")}
+    methods = {"gtgbm, group testing": ours("group-testing"), "gtgbm, all features": ours("exhaustive")}
     try:
         import lightgbm  # noqa: F401
     except ImportError:
-        return found
-    return found | {"LightGBM, best columns retrained": _lightgbm(kind, parameters)}
+        return methods
+    return methods | {"LightGBM, best columns retrained": _lightgbm(kind, parameters)}
 
 
 def _lightgbm(kind: str, parameters: dict[str, Any]) -> Run:
-    """Train LightGBM on everything, keep the columns of most gain, train again."""
+    """Train LightGBM on all columns, keep those with the largest gain, and train again."""
     import lightgbm
 
     def run(train: Loaded) -> tuple[int, Callable[[Loaded], Any]]:
-        X, y = train.table, _numbers(train.columns["target"])
+        X, y, group = train.table, _numbers(kind, train.columns["target"]), None
+        if kind == "ranking":  # LightGBM wants the rows of a query together
+            _, of_row, group = np.unique(train.columns["qid"], return_inverse=True, return_counts=True)
+            order = np.argsort(of_row, kind="stable")
+            X, y = X[order], y[order]
         categorical = train.X.schema.categorical if isinstance(train.X, EncodedFrame) else []
         settings = {
-            "objective": "binary" if kind == "classification" else "regression",
+            "objective": _OBJECTIVES[kind],
             "verbosity": -1,
             "learning_rate": parameters.get("learning_rate") or 0.1,
             "seed": parameters.get("random_state") or 0,
@@ -116,7 +121,9 @@ def _lightgbm(kind: str, parameters: dict[str, Any]) -> Run:
 
         def train_on(columns: Any) -> Any:
             places = [k for k, column in enumerate(columns.tolist()) if column in categorical]
-            data = lightgbm.Dataset(X[:, columns], y, categorical_feature=places, params={"verbosity": -1})
+            data = lightgbm.Dataset(
+                X[:, columns], y, group=group, categorical_feature=places, params={"verbosity": -1}
+            )
             return lightgbm.train(settings, data, rounds)
 
         everything = np.arange(X.shape[1])
@@ -128,7 +135,7 @@ def _lightgbm(kind: str, parameters: dict[str, Any]) -> Run:
     return run
 
 
-def _numbers(target: Any) -> Any:
-    if target.dtype.kind in "fiu" and np.unique(target).shape[0] != 2:
+def _numbers(kind: str, target: Any) -> Any:
+    if kind != "classification":
         return target
     return (target == np.unique(target)[-1]).astype(np.float64)

@@ -1,199 +1,130 @@
-"""Table files as batches of rows: CSV (plain or gzip), Parquet, Feather."""
+"""Table files as batches of rows, by their suffix: CSV, Parquet, Feather; one file, or parts in several."""
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Callable, Generator, Iterator, Sequence
+import glob
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, cast
+from typing import Any
 
+from gtgbm.cli.csv_file import CsvFile, check_same
 from gtgbm.cli.errors import UserError
+from gtgbm.cli.table_file import Report, TableFile, Wanted, arrow, refuse_numbers
+from gtgbm.cli.text_format import TextFormat
 from gtgbm.data import listed, repeated
 
-Report = Callable[[float], None]
-"""Told of the share of a file that was read so far."""
-
 _BLOCK = 2 << 20
-"""Bytes read at a time: Arrow's allocator keeps many times as much."""
-_ROWS_PER_BLOCK = 32
-"""At least so many rows as long as the line of names fit in a block."""
-_MOST_RESTARTS = 50
-"""Columns of a CSV that may turn out to be text after a first block of numbers."""
-_SEPARATORS = ",;\t|"
+"""Bytes read at a time."""
+_STDIN = Path("-")
+_MAGIC = {b"PAR1": ".parquet", b"ARRO": ".feather", b"\x1f\x8b": ".csv.gz"}
+"""How files begin, of what may come on standard input."""
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What to read of a file.
-
-    Attributes
-    ----------
-    columns : sequence of str
-    text : sequence of str
-        Columns that are text, whatever they look like.
-    exact : sequence of str
-        Columns whose whole numbers stay whole.
-    """
-
-    columns: Sequence[str]
-    text: Sequence[str] = ()
-    exact: Sequence[str] = ()
-
-
-class TableFile(Protocol):
-    """A file that holds a table."""
-
-    names: list[str]
-
-    def most_rows(self, report: Report) -> int:
-        """Count rows, or more than there are."""
-        ...
-
-    def batches(self, wanted: Wanted, report: Report) -> Iterator[Any]:
-        """Yield Arrow tables; None says that all before was of the wrong type, and that it comes again."""
-        ...
-
-
-def open_table(path: Path) -> TableFile:
-    """Open a table by its suffix."""
-    pa = _arrow()
-    if not path.is_file():
-        raise UserError(f"{path} is not a file: check the path")
-    suffix = path.suffixes[-2] if path.suffix == ".gz" and len(path.suffixes) > 1 else path.suffix
-    makers: dict[str, type[Any]] = {
-        ".csv": _Csv,
-        ".tsv": _Csv,
-        ".txt": _Csv,
-        ".parquet": _Parquet,
-        ".pq": _Parquet,
-        ".feather": _Feather,
-        ".arrow": _Feather,
-    }
-    maker = makers.get(suffix.lower())
-    if maker is None or (path.suffix == ".gz" and maker is not _Csv):
-        known = ", ".join(makers)
-        raise UserError(
-            f"{path} has a suffix that is not known; known are {known}, .csv.gz, .libsvm and .svm"
-        )
+def open_table(path: Path, text_format: TextFormat | None = None) -> TableFile:
+    """Open a table by its suffix; a folder, or a pattern such as ``part-*.csv``, has parts of one."""
+    pa = arrow()
+    paths = _parts(path)
+    suffixes = {_suffix(one) for one in paths}
+    if len(suffixes) > 1:
+        raise UserError(f"{path} has files of several kinds, {listed(sorted(suffixes))}: name one kind")
+    maker = _MAKERS.get(suffixes.pop())
+    if maker is None:
+        known = ", ".join(_MAKERS)
+        raise UserError(f"{paths[0]} has a suffix that is not known; known are {known}, .libsvm and .svm")
     try:
-        table = cast(TableFile, maker(path))
-    except (pa.ArrowException, EOFError, gzip.BadGzipFile) as error:
+        table: TableFile
+        if maker is CsvFile:
+            table = CsvFile(paths, text_format or TextFormat())
+        else:
+            table = _Typed(paths, [maker(one) for one in paths])
+    except (pa.ArrowException, EOFError) as error:
         raise UserError(f"{path} cannot be read: {error}") from error
     if any("\0" in name for name in table.names):
         raise UserError(f"{path} has a column name with a zero byte in it: is it a text file?")
-    twice = repeated(table.names)
-    if twice:
-        raise UserError(f"{path} has several columns of the same name: {listed(twice)}; rename them")
+    duplicates = repeated(table.names)
+    if duplicates:
+        raise UserError(f"{path} has several columns of the same name: {listed(duplicates)}; rename them")
     return table
 
 
-class _Csv:
-    """Text with a line of names; types are those of the first block, unless later values disagree."""
+@contextmanager
+def from_stdin(path: Path) -> Iterator[Path]:
+    """Put standard input, which ``-`` stands for, into a file as long as it is needed; leave other paths."""
+    if path != _STDIN:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="gtgbm-") as folder:
+        begin = sys.stdin.buffer.read(4)
+        if not begin:
+            raise UserError("standard input is empty: pipe a table into it, or name a file instead of -")
+        suffix = next((suffix for magic, suffix in _MAGIC.items() if begin.startswith(magic)), ".csv")
+        copy = Path(folder) / f"stdin{suffix}"
+        with copy.open("wb") as file:
+            file.write(begin)
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield copy
 
-    def __init__(self, path: Path) -> None:
-        self._path, self._is_gzip = path, path.suffix == ".gz"
-        self._size = max(path.stat().st_size, 1)
-        with self._bytes() as (file, _):
-            header = file.readline()
-        try:
-            text = header.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise UserError(f"{path} is not UTF-8 text: convert it ({error})") from error
-        if not text.strip():
-            raise UserError(f"{path} has no line of column names")
-        self._separator = max(_SEPARATORS, key=text.count)
-        self._block = max(_BLOCK, _ROWS_PER_BLOCK * len(header))
-        self._types: dict[str, Any] = {}
-        with self._reader(None)[0] as reader:
-            self.names = list(reader.schema.names)
+
+def _parts(path: Path) -> list[Path]:
+    """Files that a path, a folder or a pattern names, in the order of their names."""
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        found = [one for one in sorted(path.iterdir()) if one.is_file() and _suffix(one) in _MAKERS]
+        found = [one for one in found if not one.name.startswith((".", "_"))]
+        if not found:
+            raise UserError(f"{path} is a folder without tables; known are {', '.join(_MAKERS)}")
+        return found
+    found = [Path(one) for one in sorted(glob.glob(str(path))) if Path(one).is_file()]
+    if not found:
+        raise UserError(f"{path} is not a file: check the path")
+    return found
+
+
+def _suffix(path: Path) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    return "".join(suffixes[-2:]) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
+
+
+class _Typed:
+    """Files that know their types: parts of one table."""
+
+    def __init__(self, paths: Sequence[Path], files: Sequence[_Parquet | _Feather]) -> None:
+        self._paths, self._files = paths, files
+        self.names = list(files[0].schema.names)
+        self.notes: list[str] = []
+        for path, file in zip(paths[1:], files[1:], strict=True):
+            check_same(paths[0], self.names, path, list(file.schema.names))
+            for name in self.names:
+                was, here = (one.schema.field(name).type for one in (files[0], file))
+                if _kind(was) != _kind(here) and not arrow().types.is_null(here):
+                    raise UserError(
+                        f"{path} and {paths[0]} are parts of one table, but column {name!r} is {here} in one "
+                        f"and {was} in the other: convert it"
+                    )
 
     def most_rows(self, report: Report) -> int:
-        """Count lines; a quoted text may have several."""
-        lines = 0
-        with self._bytes() as (file, raw):
-            while block := file.read(_BLOCK):
-                lines += max(block.count(b"\n"), block.count(b"\r"))
-                report(raw.tell() / self._size)
-        return lines + 1
+        """Return the number of rows, which the files know."""
+        report(1.0)
+        return sum(file.n_rows for file in self._files)
 
     def batches(self, wanted: Wanted, report: Report) -> Iterator[Any]:
-        """Yield Arrow tables; once a column turns out to be something else, all is read again."""
-        pa = _arrow()
-        self._types |= {name: pa.string() for name in wanted.text}
-        with self._reader(wanted.columns)[0] as reader:
-            first = reader.schema
-        for field in first:
-            if pa.types.is_binary(field.type):
-                raise UserError(f"{self._path}: column {field.name!r} is not UTF-8 text: convert the file")
-            kind = field.type if field.name in wanted.exact else _widest(field.type)
-            self._types.setdefault(field.name, kind)
-        for _ in range(_MOST_RESTARTS):
-            problem = yield from self._attempt(wanted, report)
-            if problem is None:
-                return
-            self._widen(problem, wanted.columns)
-            yield None
-        raise UserError(
-            f"{self._path}: more than {_MOST_RESTARTS} columns begin with numbers and go on with text: name "
-            "them with --categorical, or leave them out with --exclude"
-        )
-
-    def _attempt(self, wanted: Wanted, report: Report) -> Generator[Any, None, str | None]:
-        """Yield tables up to the end, or up to a value that does not fit; returns what is wrong with it."""
-        pa = _arrow()
-        reader, raw = self._reader(wanted.columns)
-        with reader:
-            while True:
-                try:
-                    batch = reader.read_next_batch()
-                except StopIteration:
-                    return None
-                except pa.ArrowInvalid as error:
-                    return str(error)
-                yield _without_empty_text(pa.table(batch))
-                report(raw.tell() / self._size)
-                pa.default_memory_pool().release_unused()
-
-    def _widen(self, message: str, columns: Sequence[str]) -> None:
-        """Make the column that an error is about fractions or text, or fail with the error."""
-        pa = _arrow()
-        _, found, rest = message.partition("In CSV column #")
-        number = rest.partition(":")[0]
-        if not found or "conversion error" not in message or not number.isdigit():
-            raise UserError(f"{self._path} cannot be read: {message}")
-        name = self.names[int(number)]
-        if name not in columns or self._types.get(name) == pa.string():
-            raise UserError(f"{self._path}, column {name!r}: {message}")
-        is_whole = pa.types.is_integer(self._types.get(name, pa.string()))
-        self._types[name] = pa.float64() if is_whole else pa.string()
-
-    def _reader(self, columns: Sequence[str] | None) -> tuple[Any, Any]:
-        """Return a reader of batches, and the file that it reads from."""
-        from pyarrow import csv
-
-        # Arrow's own files: its threads may read ahead of Python, and outlive it.
-        pa = _arrow()
-        raw = pa.OSFile(str(self._path))
-        reader = csv.open_csv(
-            pa.CompressedInputStream(raw, "gzip") if self._is_gzip else raw,
-            read_options=csv.ReadOptions(block_size=self._block),
-            parse_options=csv.ParseOptions(delimiter=self._separator, newlines_in_values=True),
-            convert_options=csv.ConvertOptions(
-                column_types=self._types,
-                include_columns=None if columns is None else list(columns),
-                # Text such as "NA" may mean something; in columns of numbers it is missing.
-                strings_can_be_null=False,
-            ),
-        )
-        return reader, raw
-
-    @contextmanager
-    def _bytes(self) -> Iterator[tuple[BinaryIO, BinaryIO]]:
-        """Open the text, and the file that it comes from."""
-        with self._path.open("rb") as raw:
-            yield (cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if self._is_gzip else raw), raw
+        """Yield Arrow tables of a few megabytes."""
+        pa = arrow()
+        done, total = 0, max(sum(file.n_rows for file in self._files), 1)
+        for path, file in zip(self._paths, self._files, strict=True):
+            refuse_numbers(path, wanted, dict(zip(file.schema.names, file.schema.types, strict=True)))
+            try:
+                for table in file.batches(wanted.columns):
+                    done += table.num_rows
+                    yield _as_text(table, wanted.text)
+                    report(done / total)
+            except (pa.ArrowException, OSError) as error:
+                raise UserError(f"{path} cannot be read: {error}") from error
 
 
 class _Parquet:
@@ -201,22 +132,14 @@ class _Parquet:
         from pyarrow import parquet
 
         self._file = parquet.ParquetFile(path)
-        self.names = list(self._file.schema_arrow.names)
+        self.schema = self._file.schema_arrow
+        self.n_rows = int(self._file.metadata.num_rows)
 
-    def most_rows(self, report: Report) -> int:
-        """Return the number of rows, which the file knows."""
-        report(1.0)
-        return int(self._file.metadata.num_rows)
-
-    def batches(self, wanted: Wanted, report: Report) -> Iterator[Any]:
-        """Yield Arrow tables of a few megabytes."""
-        pa = _arrow()
-        done, total = 0, max(self._file.metadata.num_rows, 1)
-        rows = max(1, _BLOCK // (8 * max(len(wanted.columns), 1)))
-        for batch in self._file.iter_batches(batch_size=rows, columns=list(wanted.columns)):
-            done += batch.num_rows
-            report(done / total)
-            yield _as_text(pa.table(batch), wanted.text)
+    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield tables of a few megabytes."""
+        rows = max(1, _BLOCK // (8 * max(len(columns), 1)))
+        for batch in self._file.iter_batches(batch_size=rows, columns=list(columns)):
+            yield arrow().table(batch)
 
 
 class _Feather:
@@ -224,53 +147,40 @@ class _Feather:
         from pyarrow import ipc, memory_map
 
         self._file = ipc.open_file(memory_map(str(path)))
-        self.names = list(self._file.schema.names)
+        self.schema = self._file.schema
+        self.n_rows = sum(self._file.get_batch(k).num_rows for k in range(self._file.num_record_batches))
 
-    def most_rows(self, report: Report) -> int:
-        """Return the number of rows."""
-        report(1.0)
-        return sum(self._file.get_batch(k).num_rows for k in range(self._file.num_record_batches))
-
-    def batches(self, wanted: Wanted, report: Report) -> Iterator[Any]:
+    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the file's own batches."""
-        pa = _arrow()
         for k in range(self._file.num_record_batches):
-            yield _as_text(pa.table(self._file.get_batch(k)).select(list(wanted.columns)), wanted.text)
-            report((k + 1) / self._file.num_record_batches)
+            yield arrow().table(self._file.get_batch(k)).select(list(columns))
 
 
-def _without_empty_text(table: Any) -> Any:
-    """Make empty text missing, quoted or not."""
-    from pyarrow import compute
+_MAKERS: dict[str, type[Any]] = {
+    ".csv": CsvFile,
+    ".tsv": CsvFile,
+    ".txt": CsvFile,
+    ".csv.gz": CsvFile,
+    ".tsv.gz": CsvFile,
+    ".txt.gz": CsvFile,
+    ".parquet": _Parquet,
+    ".pq": _Parquet,
+    ".feather": _Feather,
+    ".arrow": _Feather,
+}
 
-    pa = _arrow()
-    for place, field in enumerate(table.schema):
-        if pa.types.is_string(field.type):
-            column = table.column(place)
-            kept = compute.if_else(compute.equal(column, ""), pa.scalar(None, pa.string()), column)
-            table = table.set_column(place, field.name, kept)
-    return table
+
+def _kind(type_: Any) -> str:
+    types = arrow().types
+    if types.is_string(type_) or types.is_large_string(type_) or types.is_dictionary(type_):
+        return "category"
+    return "time" if types.is_temporal(type_) else "number"
 
 
 def _as_text(table: Any, text: Sequence[str]) -> Any:
-    pa = _arrow()
+    pa = arrow()
     for name in text:
         place = table.schema.get_field_index(name)
         if place >= 0 and not pa.types.is_dictionary(table.schema.types[place]):
             table = table.set_column(place, name, table.column(place).cast(pa.string()))
     return table
-
-
-def _widest(kind: Any) -> Any:
-    """Return the type of a column whose first block has one: whole numbers may go on with fractions."""
-    pa = _arrow()
-    return pa.float64() if pa.types.is_integer(kind) or pa.types.is_null(kind) else kind
-
-
-def _arrow() -> Any:
-    try:
-        import pyarrow
-        import pyarrow.csv
-    except ImportError as error:
-        raise UserError("reading tables needs pyarrow: pip install 'gtgbm[table]'") from error
-    return pyarrow

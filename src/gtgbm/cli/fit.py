@@ -1,7 +1,8 @@
-"""``gtgbm fit``: a table file in, a model file out."""
+"""``gtgbm fit``: fits a model to a table file and writes a model file."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,30 +16,43 @@ from gtgbm.cli.errors import UserError
 from gtgbm.cli.loading import Loaded, Roles, is_libsvm, load
 from gtgbm.cli.models import ModelOptions
 from gtgbm.cli.output import print_json, print_selection, selection
+from gtgbm.cli.prediction_file import check_out
 from gtgbm.cli.splitting import Split
+from gtgbm.cli.text_format import TextFormat
 from gtgbm.data import EncodedFrame
 from gtgbm.estimators import save_model, stored_model
-from gtgbm.files import check_writable
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where rows come from, and which columns are no features."""
+    """A table file, and the columns of it that are not features."""
 
     table: Path
     roles: Roles
     exclude: Sequence[str]
+    text_format: TextFormat
+    id_columns: Sequence[str] = ()
+    is_piped: bool = False
 
-    def load(self, parameters: dict[str, Any], console: Console) -> Loaded:
+    def load(self, kind: str, parameters: dict[str, Any], console: Console) -> Loaded:
         """Read the table; columns that a parameter says hold categories are read as text."""
         # Those of libsvm's format have no names; the estimator knows them by number.
         named = None if is_libsvm(self.table) else parameters.get("categorical_features")
-        return load(self.table, self.roles, console, exclude=self.exclude, categorical=named or [])
+        return load(
+            self.table,
+            self.roles,
+            console,
+            exclude=self.exclude,
+            id_columns=self.id_columns,
+            categorical=named or [],
+            text_format=self.text_format,
+            has_classes=kind == "classification",
+        )
 
 
 @dataclass(frozen=True)
 class FitOptions:
-    """What ``gtgbm fit`` was asked for."""
+    """Options of ``gtgbm fit``."""
 
     source: Source
     model: ModelOptions
@@ -50,12 +64,12 @@ class FitOptions:
 
 def run_fit(options: FitOptions, console: Console) -> None:
     """Read, train, write the model, say what was selected."""
-    check_writable(options.out)
+    check_out(options.out)
     _check_shortlist(options)
     source = options.source
-    loaded = source.load(options.model.parameters, console)
+    loaded = source.load(options.model.kind, options.model.parameters, console)
     if "target" not in loaded.columns:
-        raise UserError("--target is missing: name the column to predict")
+        raise UserError("--target is missing: name the target column")
     model = options.model.make(loaded)
     n_rows = loaded.n_rows
     train, valid = _parts(loaded, options, console)
@@ -63,7 +77,10 @@ def run_fit(options: FitOptions, console: Console) -> None:
     callbacks = [] if options.time_limit is None else [_stop_after(options.time_limit)]
     fit_model(model, train, valid, callbacks)
     seconds = monotonic() - begin
-    about = {"table": str(source.table), **source.roles.named()}
+    about = {} if source.is_piped else {"table": str(source.table)}
+    about |= source.roles.named() | source.text_format.as_about()
+    if source.id_columns:
+        about["id_columns"] = json.dumps(list(source.id_columns))
     if options.valid is not None:
         about |= Split(options.valid, _seed(options), n_rows).about()
     if loaded.libsvm is not None:
@@ -84,33 +101,33 @@ def _check_shortlist(options: FitOptions) -> None:
     if "shortlist" not in parameters:
         return
     if parameters.get("n_features_to_select") is None:
-        raise UserError("--shortlist needs --max-features, which it is a multiple of: give both")
+        raise UserError("--shortlist is a multiple of --max-features, which is missing: give both")
     if options.source.roles.task is not None:
-        raise UserError("--shortlist and --task do not go together: there is no shortlist of several tasks")
+        raise UserError("--shortlist and --task exclude each other: multitask models have no shortlist")
     if options.time_limit is not None:
-        raise UserError("--shortlist and --time-limit do not go together: only its last fit could be stopped")
+        raise UserError("--shortlist and --time-limit exclude each other: only the last fit can be stopped")
 
 
 def fit_model(
     model: Any, train: Loaded, valid: Loaded | None, callbacks: Sequence[Callable[[Progress], object]]
 ) -> None:
-    """Fit an estimator to the columns of a loaded table."""
-    given: dict[str, Any] = {"sample_weight": train.columns.get("weight")}
+    """Fit an estimator to a loaded table."""
+    arguments: dict[str, Any] = {"sample_weight": train.columns.get("weight")}
     for role in ("qid", "task"):
         if role in train.columns:
-            given[role] = train.columns[role]
+            arguments[role] = train.columns[role]
     if valid is not None:
-        given["eval_set"] = (valid.X, valid.columns["target"])
+        arguments["eval_set"] = (valid.X, valid.columns["target"])
         for role in ("qid", "task"):
             if role in valid.columns:
-                given[f"eval_{role}"] = valid.columns[role]
+                arguments[f"eval_{role}"] = valid.columns[role]
         if "weight" in valid.columns and "task" not in valid.columns:
-            given["eval_sample_weight"] = valid.columns["weight"]
-    model.fit(train.X, train.columns["target"], callbacks=callbacks, **given)
+            arguments["eval_sample_weight"] = valid.columns["weight"]
+    model.fit(train.X, train.columns["target"], callbacks=callbacks, **arguments)
 
 
 def _parts(loaded: Loaded, options: FitOptions, console: Console) -> tuple[Loaded, Loaded | None]:
-    """Rows to train on, and rows to follow the metric on."""
+    """Return training rows and validation rows."""
     parameters = options.model.parameters
     if options.valid is None:
         stops_early = parameters.get("early_stopping_rounds") is not None
@@ -123,10 +140,18 @@ def _parts(loaded: Loaded, options: FitOptions, console: Console) -> tuple[Loade
         fraction = float(options.valid)
     except ValueError:
         schema = loaded.X.schema if isinstance(loaded.X, EncodedFrame) else None
-        roles = options.source.roles
-        return loaded, load(Path(options.valid), roles, console, schema=schema, libsvm=loaded.libsvm)
+        source = options.source
+        return loaded, load(
+            Path(options.valid),
+            source.roles,
+            console,
+            schema=schema,
+            libsvm=loaded.libsvm,
+            text_format=source.text_format,
+            has_classes=options.model.kind == "classification",
+        )
     if not 0 < fraction < 1:
-        raise UserError(f"--valid {options.valid} is no fraction between 0 and 1, and no file")
+        raise UserError(f"--valid {options.valid} is neither a fraction between 0 and 1 nor a file")
     return loaded.split(fraction, seed=_seed(options))
 
 

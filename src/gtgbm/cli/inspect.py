@@ -1,4 +1,4 @@
-"""``gtgbm inspect``: what a model file holds, read without the estimators."""
+"""``gtgbm inspect``: shows the content of a model file, without loading the estimators."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from gtgbm.tree import Tree
 
 
 def run_inspect(path: Path, tree: int | None, as_json: bool) -> None:
-    """Print a model's settings and features, or one of its trees."""
+    """Print a summary of a model and its selected features, or one of its trees."""
     model, console = read_model_file(path), Console()
-    trees = [one for _, part in model.parts_by_task() for one in part.model.trees]
+    trees = [grown for _, part in model.parts_by_task() for grown in part.model.trees]
     if tree is not None:
         if not 0 <= tree < len(trees):
             raise ValueError(f"--tree {tree}: the model has trees 0 to {len(trees) - 1}")
         if as_json:
-            one = trees[tree]
-            print_json({name: values.tolist() for name, values in vars(one).items()})
+            print_json({name: values.tolist() for name, values in vars(trees[tree]).items()})
             return
         for line in _lines(model.columns, trees[tree]):
             console.print(line, highlight=False, markup=False, soft_wrap=True)
@@ -44,15 +43,15 @@ def _facts(model: StoredModel, trees: list[Tree]) -> dict[str, int | str]:
         "model": model.estimator.name,
         "columns": model.columns.count,
         "trees": len(trees),
-        "leaves": sum(one.n_leaves for one in trees),
-        # Only a file that was written by hand lacks it.
+        "leaves": sum(tree.n_leaves for tree in trees),
+        # Only files that were edited by hand lack it.
         "loss": str(model.estimator.parameters.get("loss", "default")),
         **model.about,
     }
 
 
 def _lines(columns: StoredColumns, tree: Tree) -> Iterator[str]:
-    """Write a tree, a node per line, what answers yes first."""
+    """Yield a tree as text, one line per node, the branch of "yes" first."""
     waiting = [(0, 0, "")]
     while waiting:
         node, depth, answer = waiting.pop()
@@ -67,7 +66,7 @@ def _lines(columns: StoredColumns, tree: Tree) -> Iterator[str]:
 
 
 def _rule(columns: StoredColumns, tree: Tree, node: int) -> tuple[str, int, int]:
-    """Return what a node asks, and where yes and no lead."""
+    """Return the condition of a node, and the children for "yes" and "no"."""
     feature, threshold = int(tree.feature[node]), float(tree.threshold[node])
     name, left = name_of(columns, feature), int(tree.left[node])
     if not tree.is_category[node]:

@@ -1,4 +1,4 @@
-"""Which estimator suits a table, and its parameters from what the command line says."""
+"""Chooses the estimator for a table, and sets its parameters from the command line."""
 
 from __future__ import annotations
 
@@ -34,13 +34,12 @@ _TASK_MODELS: dict[str, Any] = {
     "regression": MultitaskGTGBMRegressor,
 }
 _METRICS = {"classification": "auc", "regression": "rmse", "ranking": "ndcg"}
-_METRIC_OF_MANY = "accuracy"
-"""Of more than two classes."""
+_MULTICLASS_METRIC = "accuracy"
 
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """What kind of model is wanted, and the parameters of its estimator that are not left alone."""
+    """The kind of model, and the parameters of its estimator that the user set."""
 
     kind: str
     parameters: dict[str, Any]
@@ -52,12 +51,12 @@ class ModelOptions:
 
 
 def kind_of_task(kind: str, columns: dict[str, NDArray[Any]]) -> str:
-    """Tell what kind of model a target asks for."""
+    """Return the kind of model; "auto" is decided by the target and the query column."""
     if kind == "ranking" and "qid" not in columns:
-        raise UserError("--qid is missing: rankings need the column that names the query of each row")
+        raise UserError("--qid is missing: ranking needs the column with the query of each row")
     if "qid" in columns:
         if kind not in ("auto", "ranking"):
-            raise UserError(f"--qid is for rankings, --kind is {kind}: leave one of them out")
+            raise UserError(f"--qid is for ranking, but --kind is {kind}: leave one of them out")
         return "ranking"
     if kind != "auto":
         return kind
@@ -67,32 +66,32 @@ def kind_of_task(kind: str, columns: dict[str, NDArray[Any]]) -> str:
 
 
 def make_model(kind: str, loaded: Loaded, parameters: dict[str, Any]) -> Any:
-    """Return an estimator for a kind of task; parameters that it does not have are a user error."""
+    """Return an estimator; parameters that it does not have are a user error."""
     has_tasks = "task" in loaded.columns
     if has_tasks and kind == "ranking":
-        raise UserError("--task and --qid do not go together: there is no ranking of several tasks")
+        raise UserError("--task and --qid exclude each other: there is no multitask ranker")
     cls = (_TASK_MODELS if has_tasks else _MODELS)[kind]
-    given = _in_terms_of(loaded, parameters)
-    if has_tasks and "penalty" in given:
-        if "group_penalty" in given:
-            raise UserError("--penalty and --group-penalty are the same for several tasks: give one of them")
-        given["group_penalty"] = given.pop("penalty")
+    values = _in_terms_of(loaded, parameters)
+    if has_tasks and "penalty" in values:
+        if "group_penalty" in values:
+            raise UserError("--penalty means --group-penalty for multitask models: give one of them")
+        values["group_penalty"] = values.pop("penalty")
     known = inspect.signature(cls).parameters
-    for name in given:
+    for name in values:
         if name not in known:
-            what = f"{kind} of several tasks" if has_tasks else kind
+            what = f"multitask {kind}" if has_tasks else kind
             why = f"{cls.__name__} has no {name}"
             raise UserError(f"{PARAMETERS[name].flag} does not apply to {what}: {why}; leave it out")
     if not has_tasks:
-        several = kind == "classification" and np.unique(loaded.columns["target"]).shape[0] > 2
-        given.setdefault("eval_metric", _METRIC_OF_MANY if several else _METRICS[kind])
-    return cls(**(DEFAULTS | given))
+        is_multiclass = kind == "classification" and np.unique(loaded.columns["target"]).shape[0] > 2
+        values.setdefault("eval_metric", _MULTICLASS_METRIC if is_multiclass else _METRICS[kind])
+    return cls(**(DEFAULTS | values))
 
 
 def default_of(name: str) -> str:
-    """Return the default of a parameter as help shows it; models of several kinds may differ."""
+    """Return the default of a parameter for the help; the estimators may have different defaults."""
     if name == "eval_metric":
-        return " or ".join([*_METRICS.values(), _METRIC_OF_MANY])
+        return " or ".join([*_METRICS.values(), _MULTICLASS_METRIC])
     if name in DEFAULTS:
         return str(DEFAULTS[name])
     signatures = [inspect.signature(cls).parameters for cls in (*_MODELS.values(), *_TASK_MODELS.values())]
@@ -101,27 +100,27 @@ def default_of(name: str) -> str:
 
 
 def _in_terms_of(loaded: Loaded, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Replace text by the classes, tasks and columns that it names, and lower a limit that limits nothing."""
-    found = dict(parameters)
+    """Replace text by the classes, tasks and columns it names, and cap the limit at the number of columns."""
+    values = dict(parameters)
     for name, role in (("class_weight", "target"), ("learning_rate", "task"), ("task_penalty", "task")):
-        if isinstance(found.get(name), dict) and role in loaded.columns:
+        if isinstance(values.get(name), dict) and role in loaded.columns:
             labels = np.unique(loaded.columns[role]).tolist()
-            found[name] = {_label(key, labels): value for key, value in found[name].items()}
+            values[name] = {_label(key, labels): value for key, value in values[name].items()}
     if loaded.libsvm is not None:
-        if isinstance(found.get("monotone_constraints"), dict):
-            found["monotone_constraints"] = {
-                _column(key): value for key, value in found["monotone_constraints"].items()
+        if isinstance(values.get("monotone_constraints"), dict):
+            values["monotone_constraints"] = {
+                _column(key): value for key, value in values["monotone_constraints"].items()
             }
-        if found.get("categorical_features"):
-            found["categorical_features"] = [_column(one) for one in found["categorical_features"]]
-    limit = found.get("n_features_to_select")
-    if limit is not None and limit > loaded.n_columns and found.get("categorical") != "category":
-        found["n_features_to_select"] = loaded.n_columns
-    return found
+        if values.get("categorical_features"):
+            values["categorical_features"] = [_column(name) for name in values["categorical_features"]]
+    limit = values.get("n_features_to_select")
+    if limit is not None and limit > loaded.n_columns and values.get("categorical") != "category":
+        values["n_features_to_select"] = loaded.n_columns
+    return values
 
 
 def _label(text: str, labels: Sequence[Any]) -> Any:
-    """Return the label that is written so; other text stays, for the estimator to refuse."""
+    """Return the label with this text; other text is returned for the estimator to reject."""
     for label in labels:
         if str(label) == text or (isinstance(label, bool) and str(label).lower() == text.lower()):
             return label

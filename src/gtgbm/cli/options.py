@@ -1,4 +1,4 @@
-"""Flags of the estimators' parameters, made from the table of parameters."""
+"""Command-line flags for the parameters of the estimators, made from the table of parameters."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ import typer
 from typer.core import TyperCommand
 
 from gtgbm.cli.errors import UserError
+from gtgbm.cli.text_format import TextFormat
 from gtgbm.parameters import PARAMETERS, Choice, Flag, Parameter
 
-Given = dict[str, Any]
-"""What the user wrote for some parameters, by name; others keep their defaults."""
+ParameterTexts = dict[str, Any]
+"""Texts of the parameters that the user set, by name; the others keep their defaults."""
 
 _REPEATABLE = ("categorical_features",)
 
@@ -24,25 +25,26 @@ _REPEATABLE = ("categorical_features",)
 def parameter_flags(
     names: Sequence[str], defaults: Mapping[str, str] = MappingProxyType({})
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command a flag for each of some parameters, in the place of its argument ``given``.
+    """Return a decorator that replaces the argument ``texts`` of a command by one flag per parameter.
 
     Parameters
     ----------
     names : sequence of str
+        Names of the parameters.
     defaults : mapping of str to str
-        What is given to the command where the user wrote nothing.
+        Texts for parameters that the user does not set.
     """
 
     def add(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
         def run(**values: Any) -> None:
-            written = {name: values.pop(name) for name in names}
-            given = {name: one for name, one in written.items() if one is not None}
-            command(**values, given={**defaults, **given})
+            texts = {name: values.pop(name) for name in names}
+            written = {name: text for name, text in texts.items() if text is not None}
+            command(**values, texts={**defaults, **written})
 
         signature = inspect.signature(command, eval_str=True)
         own = list(signature.parameters.values())
-        place = [one.name for one in own].index("given")
+        place = [parameter.name for parameter in own].index("texts")
         flags = [
             inspect.Parameter(
                 name,
@@ -62,7 +64,7 @@ def parameter_flags(
 def _annotation(parameter: Parameter, default: str | None) -> Any:
     kind = parameter.kind
     is_switch = isinstance(kind, Flag)
-    # The commands have --categorical of their own: it takes names of columns as well.
+    # The commands define --categorical themselves, since it also takes names of columns.
     flags = [] if parameter.name == "categorical" else [parameter.flag]
     option = typer.Option(
         *([f"{parameter.flag}/--no-{parameter.flag[2:]}"] if is_switch else [*flags, *parameter.aliases]),
@@ -77,53 +79,55 @@ def _annotation(parameter: Parameter, default: str | None) -> Any:
     return Annotated[list[str] | None if parameter.name in _REPEATABLE else str | None, option]
 
 
-def parse_given(given: Given) -> dict[str, Any]:
-    """Return the values of the parameters that the user wrote."""
-    found: dict[str, Any] = {}
-    for name, written in given.items():
+def parse_texts(texts: ParameterTexts) -> dict[str, Any]:
+    """Return the values of the parameters that the user set."""
+    values: dict[str, Any] = {}
+    for name, written in texts.items():
         if isinstance(written, list):
-            found[name] = [one for text in written for one in PARAMETERS[name].parse(text) or []]
+            values[name] = [value for text in written for value in PARAMETERS[name].parse(text) or []]
         else:
-            found[name] = written if isinstance(written, bool) else PARAMETERS[name].parse(written)
-    return found
+            values[name] = written if isinstance(written, bool) else PARAMETERS[name].parse(written)
+    return values
 
 
-def with_categorical(parameters: Mapping[str, Any], words: Sequence[str], table: Path) -> dict[str, Any]:
+def with_categorical(
+    parameters: Mapping[str, Any], words: Sequence[str], table: Path, text_format: TextFormat
+) -> dict[str, Any]:
     """Add what ``--categorical`` says: what is selected of categories, or names of columns that hold them.
 
     Raises
     ------
     UserError
-        If it could be either.
+        If a word is both a value and the name of a column.
     """
     kind = PARAMETERS["categorical"].kind
     assert isinstance(kind, Choice)
-    found = dict(parameters)
-    units = [] if "categorical" in found else [word for word in words if word in kind.options]
+    values = dict(parameters)
+    units = [] if "categorical" in values else [word for word in words if word in kind.options]
     names = [word for word in words if word not in units]
     for unit in units:
-        if unit in _names_of(table):
+        if unit in _names_of(table, text_format):
             raise UserError(
-                f"--categorical {unit} could mean the column of this name: give --categorical-as {unit}, or "
-                f"--categorical-features {unit}"
+                f"--categorical {unit} is ambiguous, since there is a column of this name: give "
+                f"--categorical-as {unit}, or --categorical-features {unit}"
             )
-        found["categorical"] = unit
+        values["categorical"] = unit
     if names:
-        found["categorical_features"] = [*found.get("categorical_features", []), *names]
-    return found
+        values["categorical_features"] = [*values.get("categorical_features", []), *names]
+    return values
 
 
-def _names_of(table: Path) -> list[str]:
+def _names_of(table: Path, text_format: TextFormat) -> list[str]:
     from gtgbm.cli.files import open_table
     from gtgbm.cli.loading import is_libsvm
 
-    return [] if is_libsvm(table) else open_table(table).names
+    return [] if is_libsvm(table) else open_table(table, text_format).names
 
 
 class CommandWithDefaults(TyperCommand):
-    """A command whose help shows the estimators' defaults.
+    """A command whose help shows the defaults of the estimators.
 
-    They are read when help is asked for, since they stand in constructors that need scikit-learn.
+    They are read only for the help, since importing the estimators imports scikit-learn.
     """
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

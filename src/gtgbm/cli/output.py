@@ -1,4 +1,4 @@
-"""What commands print: tables for people, JSON for machines."""
+"""The output of commands: tables, or JSON."""
 
 from __future__ import annotations
 
@@ -16,39 +16,40 @@ from gtgbm.model_file import StoredColumns, StoredModel
 from gtgbm.multitask import used_features
 
 
-def print_json(found: dict[str, Any]) -> None:
+def print_json(values: dict[str, Any]) -> None:
     """Print one JSON object."""
-    typer.echo(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+    typer.echo(msgspec.json.format(msgspec.json.encode(values), indent=2).decode())
 
 
 def name_of(columns: StoredColumns, feature: int) -> str:
-    """Return the name of a column, or its number."""
+    """Return the name of a column, or its index."""
     if feature == columns.count:
-        return "task"  # a model of all tasks in one knows it from a column of its own
+        return "task"  # the additional last column of method="single-task"
     return str(feature) if columns.names is None else columns.names[feature]
 
 
 def selection(model: StoredModel) -> dict[str, Any]:
-    """Return what a model selected, as plain values."""
+    """Return the selected features of a model and the validation result, as JSON values."""
     if model.tasks is not None:
         return _selection_of_tasks(model, model.tasks.owned)
     part = model.parts[0]
     fitted = part.model
-    followed = fitted.evaluations[0] if fitted.evaluations else {}
-    kept = max(fitted.n_rounds - 1, 0)
+    validation = fitted.evaluations[0] if fitted.evaluations else {}
+    last = max(fitted.n_rounds - 1, 0)
     return {
         "features": len(fitted.history),
-        "selected": [_selected(model, k, entry, followed) for k, entry in enumerate(fitted.history)],
+        "selected": [_selected(model, k, entry, validation) for k, entry in enumerate(fitted.history)],
         "search": {"name": str(part.search), "reason": part.search.reason},
         "rounds": fitted.n_rounds,
-        "validation": {name: values[kept] for name, values in followed.items() if values},
+        "best_round": fitted.best_round,
+        "validation": {name: values[last] for name, values in validation.items() if values},
     }
 
 
 def _selection_of_tasks(model: StoredModel, owned: list[tuple[int, float | None]]) -> dict[str, Any]:
     histories = [(task, part.model.history) for task, part in model.parts_by_task()]
     used = used_features([history for _, history in histories], owned)
-    shared = dict.fromkeys(one.column for one in used if one.n_tasks > 1)
+    shared = dict.fromkeys(feature.column for feature in used if feature.n_tasks > 1)
     return {
         "features": len(used),
         "tasks": [
@@ -63,9 +64,9 @@ def _selection_of_tasks(model: StoredModel, owned: list[tuple[int, float | None]
 
 
 def _selected(
-    model: StoredModel, k: int, entry: HistoryEntry, followed: dict[str, list[float]]
+    model: StoredModel, k: int, entry: HistoryEntry, validation: dict[str, list[float]]
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    feature: dict[str, Any] = {
         "order": k + 1,
         "name": name_of(model.columns, entry.feature),
         "column": int(entry.feature),
@@ -77,34 +78,37 @@ def _selected(
     if entry.category is not None:
         category = model.columns.label(entry.feature, entry.category)
         is_missing = isinstance(category, float) and math.isnan(category)
-        found["category"] = None if is_missing else category
-    for name, values in followed.items():
-        found[f"validation_{name}"] = values[entry.tree]
-    return found
+        feature["category"] = None if is_missing else category
+    for name, values in validation.items():
+        feature[f"validation_{name}"] = values[entry.tree]
+    return feature
 
 
 def print_selection(model: StoredModel, console: Console) -> None:
-    """Print the features of a model in the order in which they were selected."""
-    found = selection(model)
-    for part in found.get("tasks", [found]):
-        title = "Features, in the order they were selected"
+    """Print the selected features of a model in the order of selection."""
+    content = selection(model)
+    for part in content.get("tasks", [content]):
+        title = "Selected features, in the order of selection"
         table = Table(title=Text(f"Task {part['task']}") if "task" in part else title)
-        followed = [key for key in (part["selected"] or [{}])[0] if key.startswith("validation_")]
-        shown = followed[-1:] or ["training_loss"]
-        for heading in ("", "feature", "tree", "gain", "price", f"{shown[0].replace('_', ' ')} after"):
+        metrics = [key for key in (part["selected"] or [{}])[0] if key.startswith("validation_")]
+        shown = metrics[-1:] or ["training_loss"]
+        for heading in ("", "feature", "round", "gain", "price", f"{shown[0].replace('_', ' ')} after"):
             table.add_column(heading, justify="left" if heading == "feature" else "right")
-        # The value is of the model after the whole tree: it stands at the last feature of the tree.
-        last = {one["tree"]: one["order"] for one in part["selected"]}
-        for one in part["selected"]:
-            category = (
-                f" = {'missing' if one['category'] is None else one['category']}" if "category" in one else ""
-            )
-            after = f"{one[shown[0]]:.4f}" if last[one["tree"]] == one["order"] else ""
-            numbers = (f"{one[key]:.4f}" for key in ("gain", "price"))
-            table.add_row(str(one["order"]), Text(one["name"] + category), str(one["tree"]), *numbers, after)
+        # The value is of the model after the whole tree: it is shown at the last feature of the tree.
+        last = {feature["tree"]: feature["order"] for feature in part["selected"]}
+        for feature in part["selected"]:
+            name = feature["name"]
+            if "category" in feature:
+                name += f" = {'missing' if feature['category'] is None else feature['category']}"
+            is_last = last[feature["tree"]] == feature["order"]
+            numbers = [f"{feature[key]:.4f}" for key in ("gain", "price")]
+            numbers.append(f"{feature[shown[0]]:.4f}" if is_last else "")
+            table.add_row(str(feature["order"]), Text(name), str(feature["tree"] + 1), *numbers)
         console.print(table)
-    if not found.get("selected", True):
+    if not content.get("selected", True):
         console.print("No feature was selected: every feature gains less than it costs. Lower --penalty.")
-    if found.get("validation"):
-        values = ", ".join(f"{name} {value:.4f}" for name, value in found["validation"].items())
-        console.print(f"Validation after {found['rounds']} rounds: {values}")
+    if content.get("validation"):
+        values = ", ".join(f"{name} {value:.4f}" for name, value in content["validation"].items())
+        line = f"Held out: {values}; {content['features']} features, {content['rounds']} rounds"
+        best = "" if content["best_round"] is None else f", the best was round {content['best_round']}"
+        console.print(line + best, highlight=False, soft_wrap=True)

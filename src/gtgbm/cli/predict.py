@@ -1,58 +1,62 @@
-"""``gtgbm predict``: a model file and a table file in, predictions out, batch by batch."""
+"""``gtgbm predict``: predicts the rows of a table file batch by batch."""
 
 from __future__ import annotations
 
-import csv
-import shutil
-import sys
-import tempfile
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
+from gtgbm.cli.columns import check_named, meant
 from gtgbm.cli.errors import UserError
-from gtgbm.cli.files import Wanted, open_table
+from gtgbm.cli.files import open_table
 from gtgbm.cli.loading import LibsvmColumns, Roles, is_libsvm, load
-from gtgbm.data import lacking, listed
+from gtgbm.cli.prediction_file import check_format, check_out, predictions_to
+from gtgbm.cli.table_file import TableFile, Wanted
+from gtgbm.cli.text_format import TextFormat
+from gtgbm.data import FrameColumn, FrameSchema, lacking, listed
 from gtgbm.estimators import load_model
-from gtgbm.files import check_writable, write_aside
-
-_BLOCK = 1 << 20
 
 
-def run_predict(path: Path, table: Path, out: Path | None, task: str | None, console: Console) -> None:
+@dataclass(frozen=True)
+class PredictOptions:
+    """What ``gtgbm predict`` was asked for.
+
+    Attributes
+    ----------
+    id_columns : sequence of str or None
+        Columns to pass on; None: those that the training named, as far as there are such.
+    """
+
+    model: Path
+    table: Path
+    out: Path | None
+    task: str | None
+    id_columns: Sequence[str] | None
+    text_format: TextFormat
+
+
+def run_predict(options: PredictOptions, console: Console) -> None:
     """Predict the rows of a table, in order."""
-    if out is not None:
-        check_writable(out)
-    model = load_model(path)
-    # Aside first: a CSV may turn out to be of another type late, and all is predicted again.
-    with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as file:
-        _write(model, table, task or model._about.get("task"), file, console)
-        file.seek(0)
-        if out is None:
-            shutil.copyfileobj(file, sys.stdout)
-        else:
-            write_aside(out, (block.encode() for block in iter(lambda: file.read(_BLOCK), "")))
-
-
-def _write(model: Any, table: Path, task: str | None, file: IO[str], console: Console) -> None:
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(_headings(model, task))
-    for rows in _predicted(model, table, task, console):
-        if rows is None:
-            file.seek(0)
-            file.truncate()
-            writer.writerow(_headings(model, task))
-        else:
-            writer.writerows(rows)
+    if options.out is not None:
+        check_format(options.out)
+        check_out(options.out)
+    model = load_model(options.model)
+    with predictions_to(options.out) as writer:
+        for columns in _predicted(model, options, console):
+            if columns is None:
+                writer.restart()
+            else:
+                writer.add(columns)
 
 
 def _is_by_column(model: Any, task: str | None) -> bool:
-    """Whether there is a prediction for each task in every row."""
+    """Whether every row has a prediction for each task."""
     return task is None and hasattr(model, "tasks_")
 
 
@@ -64,56 +68,81 @@ def _headings(model: Any, task: str | None) -> list[str]:
     return ["prediction", *([] if classes is None else [f"p_{label}" for label in classes.tolist()])]
 
 
-def _predicted(
-    model: Any, path: Path, task: str | None, console: Console
-) -> Iterator[list[list[Any]] | None]:
+def _predicted(model: Any, options: PredictOptions, console: Console) -> Iterator[Mapping[str, Any] | None]:
     """Yield predictions; None says that all before was wrong, and that it comes again."""
+    path, task = options.table, options.task or model._about.get("task")
     if is_libsvm(path):
-        yield _rows(model, load(path, Roles(), console, libsvm=LibsvmColumns.of(model)).X, None)
+        for name in options.id_columns or ():
+            raise UserError(f"--id-columns {name}: {path} is in libsvm's format, whose columns have no names")
+        loaded = load(path, Roles(), console, libsvm=LibsvmColumns.of(model))
+        yield dict(zip(_headings(model, None), _values(model, loaded.X, None), strict=True))
         return
-    file = open_table(path)
-    names = _needed(model, path, file.names)
+    file = open_table(path, options.text_format.or_as_in(model._about))
+    ids = _ids(model, options, file)
+    names = _needed(model, path, [name for name in file.names if name not in ids or _knows_names(model)])
     if task is not None and task not in file.names:
         raise UserError(f"{path} has no column {task!r}, which names the task of each row; give --task")
-    wanted = Wanted([*names, *([task] if task else [])], _text(model, names), [task] if task else [])
+    wanted = Wanted.like(_schema(model, names), names, [task] if task else [])
+    # The features once more: a column may be both.
+    columns = list(dict.fromkeys([*wanted.columns, *ids]))
+    wanted = replace(wanted, columns=columns, verbatim=[name for name in ids if name not in wanted.columns])
+    headings, n_rows = _headings(model, task), 0
+    clash = [name for name in ids if name in headings]
+    if clash:
+        raise UserError(f"--id-columns {clash[0]!r} has the name of a column of predictions: rename it")
     for batch in file.batches(wanted, lambda _: None):
         if batch is None:
+            n_rows = 0
             yield None
         elif batch.num_rows:
-            ids = None if task is None else np.asarray(batch.column(task))
-            yield _rows(model, _as_trained(model, batch.select(names)), ids)
+            n_rows += batch.num_rows
+            of_row = None if task is None else np.asarray(batch.column(task))
+            found = _values(model, _as_trained(model, batch.select(names)), of_row)
+            yield {name: batch.column(name) for name in ids} | dict(zip(headings, found, strict=True))
+    if n_rows == 0:
+        yield {name: [] for name in [*ids, *headings]}
+
+
+def _ids(model: Any, options: PredictOptions, file: TableFile) -> list[str]:
+    """Columns that are passed on."""
+    if options.id_columns is not None:
+        check_named(options.table, file.names, {"--id-columns": options.id_columns})
+        return list(options.id_columns)
+    return [name for name in json.loads(model._about.get("id_columns", "[]")) if name in file.names]
+
+
+def _knows_names(model: Any) -> bool:
+    return hasattr(model, "feature_names_in_")
+
+
+def _schema(model: Any, names: Sequence[str]) -> FrameSchema:
+    """Return what the columns of a file have to hold."""
+    if model._schema is not None:
+        return model._schema  # type: ignore[no-any-return]
+    return FrameSchema(tuple(FrameColumn(name, "number") for name in names))
 
 
 def _needed(model: Any, path: Path, present: list[str]) -> list[str]:
-    """Columns to read."""
+    """Return the columns to read."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         if len(present) != model.n_features_in_:
             raise UserError(
-                f"{path} has {len(present)} columns, the model takes {model.n_features_in_}, which it does "
-                "not know by name: leave the others out"
+                f"{path} has {len(present)} columns, but the model was trained on {model.n_features_in_} "
+                "columns without names: give a table with exactly these"
             )
         return present
     needed = [str(name) for name in names[np.sort(model.selected_features_)]]
     absent = lacking(needed, present)
     if absent:
-        raise UserError(f"{path} has no columns {listed(absent)}, which the model needs")
+        what = f"{path} has no column {listed(absent)}, which the model needs"
+        raise UserError(what + meant(absent[0], present))
     # A model that bought nothing predicts a constant for every row, of which it must know the number.
     return needed or present[:1]
 
 
-def _text(model: Any, names: list[str]) -> list[str]:
-    """Columns that are text, whatever they look like."""
-    if model._schema is None:
-        return []
-    if not model._schema.is_named:
-        return [names[k] for k in model._schema.categorical]
-    wanted = set(names)
-    return [name for name in model._schema.text_names if name in wanted]
-
-
 def _as_trained(model: Any, table: Any) -> Any:
-    """Return columns by place where the model knows no names."""
+    """Return the columns by position if the model was trained without names."""
     if hasattr(model, "feature_names_in_"):
         return table
     if model._schema is not None:
@@ -121,12 +150,12 @@ def _as_trained(model: Any, table: Any) -> Any:
     return np.column_stack([column.to_numpy() for column in table.columns])
 
 
-def _rows(model: Any, X: Any, task: NDArray[Any] | None) -> list[list[Any]]:
+def _values(model: Any, X: Any, task: NDArray[Any] | None) -> list[list[Any]]:
+    """Predict some rows; returns the columns."""
     given = {} if task is None else {"task": task}
     predicted = model.predict(X, **given)
-    columns = [(predicted if predicted.ndim == 2 else predicted[:, None]).astype(object)]
+    columns = list((predicted if predicted.ndim == 2 else predicted[:, None]).T)
     if hasattr(model, "classes_"):
         p = model.predict_proba(X, **given)
-        columns.append((p[:, :, 1] if p.ndim == 3 else p).astype(object))
-    rows: list[list[Any]] = np.hstack(columns).tolist()
-    return rows
+        columns += list((p[:, :, 1] if p.ndim == 3 else p).T)
+    return [column.tolist() for column in columns]

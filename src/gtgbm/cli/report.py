@@ -1,57 +1,66 @@
-"""``gtgbm report``: a model file and a table file in, an HTML file out."""
+"""``gtgbm report``: writes the HTML report of a model on the rows of a table file."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
 
+from gtgbm.cli.columns import check_named
 from gtgbm.cli.errors import UserError
-from gtgbm.cli.files import TableFile, Wanted, open_table
+from gtgbm.cli.files import open_table
 from gtgbm.cli.loading import LibsvmColumns, Roles, is_libsvm, load, values_of
+from gtgbm.cli.prediction_file import check_out
 from gtgbm.cli.splitting import Split, held_out
-from gtgbm.data import lacking, listed
+from gtgbm.cli.table_file import TableFile, Wanted
+from gtgbm.cli.text_format import TextFormat
 from gtgbm.estimators import load_model
 from gtgbm.exact import Bool
-from gtgbm.files import check_writable
 
 if TYPE_CHECKING:
     from gtgbm.report import RowSource
 
 _MOST_ROWS = 50_000
-"""Rows of a table that a report looks at; of more, so many are drawn at random."""
+"""Maximum number of rows of a report; from larger tables they are drawn at random."""
 _MOST_CELLS = 50_000_000
 _FEWEST_ROWS = 10_000
-"""Of wide tables so many values are kept, but so many rows at least."""
+"""Wide tables are limited to this many values, but at least this many rows."""
 
 
 def run_report(
-    path: Path, table: Path | None, roles: Roles, out: Path, title: str | None, console: Console
+    path: Path,
+    table: Path | None,
+    roles: Roles,
+    out: Path,
+    title: str | None,
+    text_format: TextFormat,
+    console: Console,
 ) -> None:
     """Write the report of a model on the rows of a table."""
-    try:
-        from gtgbm.report import write_report
-    except ImportError as error:
-        raise UserError("reports need matplotlib and jinja2: pip install 'gtgbm[report]'") from error
-    check_writable(out)
+    for package in ("jinja2", "matplotlib"):
+        import_module(package)  # to find out now what is not installed, not after minutes of work
+    from gtgbm.report import write_report
+
+    check_out(out)
     model = load_model(path)
     about = model._about
     split = Split.of(about)
     if table is None and split is not None and split.file is not None:
         table = split.file
-    if table is None and "table" not in about:
-        raise UserError(f"{path} does not say which table it is from: name one")
-    table = Path(about["table"]) if table is None else table
-    known = Roles(**{role: about.get(role) for role in ("target", "weight", "qid", "task")})
+    table = Path(about["table"]) if table is None and "table" in about else table
+    if table is None:
+        raise UserError(f"{path} does not name its training table: give a table file")
+    stored = Roles(**{role: about.get(role) for role in ("target", "weight", "qid", "task")})
     roles = Roles(
-        *(given or old for given, old in zip(vars(roles).values(), vars(known).values(), strict=True))
+        *(option or old for option, old in zip(vars(roles).values(), vars(stored).values(), strict=True))
     )
     if roles.target is None and not is_libsvm(table):
         raise UserError(f"--target is missing: {path} does not say which column to predict")
-    X, columns, source = _rows(model, table, roles, console)
+    X, columns, source = _rows(model, table, roles, text_format.or_as_in(about), console)
     given = {role: columns[role] for role in ("qid", "task") if role in columns}
     written = write_report(
         model, X, columns["target"], out, title=title, source=source, max_rows=_MOST_ROWS, **given
@@ -66,7 +75,9 @@ def run_report(
     console.print(f"{written} ({written.stat().st_size / 1e6:.1f} MB)", markup=False, highlight=False)
 
 
-def _rows(model: Any, path: Path, roles: Roles, console: Console) -> tuple[Any, dict[str, Any], RowSource]:
+def _rows(
+    model: Any, path: Path, roles: Roles, text_format: TextFormat, console: Console
+) -> tuple[Any, dict[str, Any], RowSource]:
     """Read the rows of a table that were held out, or all if none were; of very many, a sample."""
     if is_libsvm(path):
         loaded = load(path, Roles(target=roles.target), console, libsvm=LibsvmColumns.of(model))
@@ -74,20 +85,19 @@ def _rows(model: Any, path: Path, roles: Roles, console: Console) -> tuple[Any, 
         return loaded.X[kept], {role: values[kept] for role, values in loaded.columns.items()}, source
     import pyarrow as pa
 
-    file = open_table(path)
+    file = open_table(path, text_format)
     names = getattr(model, "feature_names_in_", None)
     if names is None:
-        raise UserError(f"the model knows no names of columns; {path} must be in libsvm's format")
+        raise UserError(f"the model was trained without column names: {path} must be a libsvm file")
     named = {role: name for role, name in roles.named().items() if role != "weight"}
-    absent = lacking([*names, *named.values()], file.names)
-    if absent:
-        raise UserError(f"{path} has no columns {listed(absent)}, which the report shows")
+    of_roles = {f"--{role}": [name] for role, name in named.items()}
+    check_named(path, file.names, {"the training table": list(names)} | of_roles)
     # Counted first, so that only the rows of the report are kept in memory.
     first = roles.qid or named["target"]
-    counted = pa.concat_tables(_batches(file, Wanted([first], exact=[first])))
+    counted = pa.concat_tables(_batches(file, Wanted([first], exact=[first], mixed=[first])))
     qid = values_of(path, first, counted.column(first)) if roles.qid else None
     kept, source = _kept(model, path, counted.num_rows, qid)
-    wanted = Wanted([*names, *named.values()], model._schema.text_names, list(named.values()))
+    wanted = Wanted.like(model._schema, list(names), list(named.values()))
     rows = pa.concat_tables(_batches(file, wanted, kept))
     columns = {role: values_of(path, name, rows.column(name)) for role, name in named.items()}
     return rows.select(list(names)), columns, source

@@ -21,7 +21,7 @@ def held_out(n_rows: int, qid: NDArray[Any] | None, fraction: float, seed: int) 
     units, of_row = (rows, rows) if qid is None else np.unique(qid, return_inverse=True)
     n_taken = round(fraction * units.shape[0])
     if not 0 < n_taken < units.shape[0]:
-        raise UserError(f"--valid {fraction} of {units.shape[0]} rows or queries leaves none on one side")
+        raise UserError(f"a fraction of {fraction} of {units.shape[0]} rows or queries leaves one part empty")
     return np.isin(of_row, rng.choice(units.shape[0], n_taken, replace=False))
 
 

@@ -5,7 +5,7 @@ Input checks and dataframes; dense, sparse and categorical columns; tiles of cod
 
 from gtgbm.data.categories import CategoryColumn, encode_categories, encode_categories_of_tasks
 from gtgbm.data.columns import BinnedColumn, Columns, DenseColumns
-from gtgbm.data.frame_values import UNSEEN, Kind
+from gtgbm.data.frame_values import UNSEEN, Kind, is_missing
 from gtgbm.data.frames import (
     EncodedFrame,
     FrameColumn,
@@ -19,7 +19,7 @@ from gtgbm.data.frames import (
     listed,
     repeated,
 )
-from gtgbm.data.input import AnyTable, as_table, check_rows, issparse
+from gtgbm.data.input import AnyTable, as_table, check_rows, check_sparse, issparse, unmasked
 from gtgbm.data.row_samples import sample_rows
 from gtgbm.data.sparse import SparseCodes, SparseColumns
 from gtgbm.data.tiles import Tiles
@@ -43,13 +43,16 @@ __all__ = [
     "as_table",
     "as_values",
     "check_rows",
+    "check_sparse",
     "columns_of",
     "encode_categories",
     "encode_categories_of_tasks",
     "encode_frame",
+    "is_missing",
     "issparse",
     "lacking",
     "listed",
     "repeated",
     "sample_rows",
+    "unmasked",
 ]

@@ -21,6 +21,7 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 _MICROSECONDS = 1e6
 _EPOCH = datetime.datetime(1970, 1, 1)
 _TIMES = (datetime.date, datetime.time, datetime.timedelta)
+_WHOLE = 2.0**63
 _SINGLE = (nw.Float32, nw.Int8, nw.Int16, nw.UInt8, nw.UInt16, nw.Boolean)
 """Types whose values are all exact in float32."""
 
@@ -93,6 +94,16 @@ def numbers_of(series: nw.Series[Any]) -> F64:
 
 def codes_of(series: nw.Series[Any], codes: dict[str, float]) -> F64:
     """Return the codes of a categorical column; NaN where values are missing."""
+    native = series.to_native()
+    if isinstance(series.dtype, nw.Categorical) and hasattr(native, "cat") and hasattr(native.cat, "codes"):
+        # pandas: by value, since the text that it makes of one depends on the others.
+        labels, at = native.cat.categories.tolist(), native.cat.codes.to_numpy()
+        code: F64 = np.full(len(labels) + 1, np.nan)  # missing values are -1
+        for k in np.unique(at[at >= 0]).tolist():
+            code[k] = category_of(labels[k], codes)
+        return np.asarray(code[at])
+    if isinstance(series.dtype, nw.Categorical) and _is_arrow_without_text(native):
+        return np.array([category_of(value, codes) for value in series.to_list()], dtype=np.float64)
     if not isinstance(series.dtype, nw.Object):
         series = series.cast(nw.String)  # Arrow has several string types; this leaves one
     # Sorted, so that new codes do not depend on the order in which the library lists categories.
@@ -125,7 +136,56 @@ def number_of(value: Any, name: str) -> float:
 def category_of(value: Any, categories: dict[str, float]) -> float:
     """Return the code of a single value of a categorical column; NaN if it is missing."""
     value = plain(value)
-    return float("nan") if is_missing(value) else categories[str(value)]
+    if is_missing(value):
+        return float("nan")
+    text = category_text(value)
+    # Whole numbers were written as floats once, and model files may have them so.
+    if isinstance(value, float) and text not in categories and repr(value) in categories:
+        return categories[repr(value)]
+    return categories[text]
+
+
+def category_text(value: Any) -> str:
+    """Write a category, the same for equal values: 1 and 1.0, a date and its midnight."""
+    if isinstance(value, str | bool):
+        return str(value)
+    if isinstance(value, numbers.Number):
+        number = float(value)  # type: ignore[arg-type]
+        return str(int(value)) if number.is_integer() and abs(number) < _WHOLE else repr(number)  # type: ignore[call-overload]
+    if isinstance(value, datetime.datetime):
+        moment = value.astimezone(datetime.timezone.utc) if value.tzinfo else value
+        is_day = moment.tzinfo is None and moment.time() == datetime.time()
+        return str(moment.date()) if is_day else str(moment)
+    return datetime.timedelta.__str__(value) if isinstance(value, datetime.timedelta) else str(value)
+
+
+def kind_of_value(value: Any) -> Kind | None:
+    """Return what a single value would be in a column of its own; None for what is missing."""
+    value = plain(value)
+    if is_missing(value):
+        return None
+    if isinstance(value, numbers.Number):
+        return "number"
+    return "time" if isinstance(value, _TIMES) else "category"
+
+
+def kind_of_text(label: str) -> Kind:
+    """Return what a category was before it became text, as far as that can be told."""
+    if label in ("True", "False"):
+        return "number"
+    for kind, read in (("number", float), ("time", datetime.datetime.fromisoformat)):
+        try:
+            read(label)
+        except ValueError:
+            continue
+        return kind  # type: ignore[return-value]
+    return "category"
+
+
+def _is_arrow_without_text(native: Any) -> bool:
+    """Whether a column is a dictionary of Arrow's, within pandas or not, of something else than text."""
+    arrow_type = getattr(getattr(native, "dtype", None), "pyarrow_dtype", getattr(native, "type", None))
+    return "string" not in str(getattr(arrow_type, "value_type", "string"))
 
 
 def plain(value: Any) -> Any:

@@ -32,6 +32,8 @@ from gtgbm.data.frame_values import (
     codes_of,
     float_type,
     is_plain,
+    kind_of_text,
+    kind_of_value,
     kinds_of,
     number_of,
     numbers_of,
@@ -143,9 +145,15 @@ class FrameSchema:
         row = np.empty(len(self.columns))
         for k, column in enumerate(self.columns):
             value = values[column.name]
+            kind = kind_of_value(value)
             if column.kind == "category":
                 row[k] = category_of(value, _KnownCodes(column.categories))
-            else:
+                # A number or a time may be a category, if there are others like it.
+                if row[k] != UNSEEN or any(kind_of_text(one) == kind for one in column.categories):
+                    continue
+            if kind is not None and kind != column.kind:
+                raise ValueError(other_kind(column, kind, "X"))
+            if column.kind != "category":
                 row[k] = number_of(value, column.name)
         return row
 
@@ -232,10 +240,7 @@ class TableBuilder:
         for column in self._columns:
             kind = kinds[column.name]
             if kind != column.kind and not frame[column.name].is_null().all():
-                raise ValueError(
-                    f"{self._what}: column {column.name!r} holds {KIND_NAMES[column.kind]} in the training "
-                    f"table, but {KIND_NAMES[kind]} here; convert it"
-                )
+                raise ValueError(other_kind(column, kind, self._what))
 
     def finish(self) -> tuple[Table, FrameSchema]:
         """Return the table, with codes in the sorted order of the categories, and its schema."""
@@ -283,6 +288,14 @@ def as_frame(X: Any, what: str = "X") -> tuple[nw.DataFrame[Any], bool] | None:
     if len(frame) == 0 or len(frame.columns) == 0:
         raise ValueError(f"{what} has shape {frame.shape}: found 0 rows or columns, at least 1 is required")
     return frame, is_named
+
+
+def other_kind(column: FrameColumn, kind: Kind, what: str) -> str:
+    """Return the message about values of another kind than training had."""
+    return (
+        f"{what}: column {column.name!r} holds {KIND_NAMES[column.kind]} in the training table, but "
+        f"{KIND_NAMES[kind]} here; convert it"
+    )
 
 
 def columns_of(frame: nw.DataFrame[Any], what: str = "X") -> list[FrameColumn]:

@@ -9,7 +9,7 @@ from scipy.sparse import csc_matrix, issparse
 
 from gtgbm.exact import Table
 
-__all__ = ["AnyTable", "as_table", "check_rows", "issparse"]
+__all__ = ["AnyTable", "as_table", "check_rows", "check_sparse", "issparse", "unmasked"]
 
 _MAX_ROWS = 1 << 28
 """With more rows, a packed cell would leave four bits or fewer for gradients."""
@@ -30,14 +30,59 @@ def as_table(X: Any) -> AnyTable:
     return _as_csc(X) if issparse(X) else _known_dtype(X)
 
 
+def check_sparse(X: Any) -> None:
+    """Refuse a sparse matrix whose arrays contradict each other: scipy itself reads beyond them.
+
+    Anything but a sparse matrix passes.
+    """
+    if not issparse(X) or X.ndim != 2:
+        return
+    problem = None
+    if X.format in ("csr", "csc", "bsr"):
+        problem = _problem_of_compressed(X)
+    elif X.format == "coo":
+        places = [(X.row, X.shape[0]), (X.col, X.shape[1])]
+        if any(_are_outside(indices, size) for indices, size in places):
+            problem = "entries outside its shape"
+        elif not X.row.shape == X.col.shape == X.data.shape:
+            problem = "arrays of different lengths"
+    if problem is not None:
+        raise ValueError(f"X is a broken sparse matrix, with {problem}: build it anew")
+
+
+def _problem_of_compressed(X: Any) -> str | None:
+    lines, width = X.shape if X.format != "csc" else X.shape[::-1]
+    if X.format == "bsr":
+        lines, width = lines // X.blocksize[0], width // X.blocksize[1]
+    start, indices = X.indptr, X.indices
+    if start.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
+        return "indices that are no whole numbers"
+    if start.shape != (lines + 1,) or start[0] != 0 or (start[1:] < start[:-1]).any():
+        return "an indptr that does not rise from 0 line by line"
+    if indices.shape[0] != X.data.shape[0] or int(start[-1]) > indices.shape[0]:
+        return "arrays of different lengths"
+    return "entries outside its shape" if _are_outside(indices[: int(start[-1])], width) else None
+
+
+def _are_outside(indices: Any, size: int) -> bool:
+    return bool(indices.shape[0] and not 0 <= indices.min() <= indices.max() < size)
+
+
+def unmasked(X: Any) -> Any:
+    """Return a masked array as a plain one, NaN where it is masked; leave anything else as it is."""
+    if not np.ma.isMaskedArray(X):
+        return X
+    if not np.ma.is_masked(X) or X.dtype.kind not in "fiub":
+        return np.ma.getdata(X)
+    floats: Any = X.astype(np.result_type(X.dtype, np.float32))
+    return floats.filled(np.nan)
+
+
 def _as_csc(X: Any) -> csc_matrix:
     by_columns = csc_matrix(X)
     if not by_columns.has_canonical_format:
         by_columns = by_columns.copy()  # do not change the user's own matrix
         by_columns.sum_duplicates()
-    rows = by_columns.indices
-    if rows.shape[0] and not 0 <= rows.min() <= rows.max() < X.shape[0]:
-        raise ValueError("X is a sparse matrix with entries outside its shape: rebuild it")
     by_columns.data = _known_dtype(by_columns.data[:, None])[:, 0]
     return by_columns
 

@@ -29,8 +29,10 @@ class SparseCodes:
     Attributes
     ----------
     columns : ndarray of int64, shape (c,)
-    start : ndarray of int64, shape (d + 1,)
-        The entries of column j are ``[start[j], start[j + 1])``.
+    place : ndarray of int64, shape (c,)
+        Position of each column in `start`.
+    start : ndarray of int64, shape (columns with entries + 1,)
+        The entries of the column at position j are ``[start[j], start[j + 1])``.
     rows : ndarray of int32, shape (entries,)
     codes : ndarray of uint8, shape (entries,)
         255 is missing; only the entries of `columns` have codes.
@@ -40,6 +42,7 @@ class SparseCodes:
     """
 
     columns: I64
+    place: I64
     start: I64
     rows: I32
     codes: U8
@@ -75,6 +78,11 @@ class SparseColumns:
         """Columns with so many entries that they are searched faster as dense columns."""
         return np.flatnonzero(np.diff(self._start) > _DENSE_SHARE * self.n_rows)
 
+    @property
+    def filled_columns(self) -> I64:
+        """Columns with entries: others are 0 in all rows, and there may be very many of them."""
+        return np.flatnonzero(np.diff(self._start))
+
     def thresholds(self, column: int) -> F64:
         """Return the thresholds of a column that was encoded before."""
         return self._thresholds.of(column)
@@ -93,7 +101,7 @@ class SparseColumns:
         return n_bins
 
     def code_entries(self, columns: I64) -> SparseCodes:
-        """Return the codes of the stored entries of some columns."""
+        """Return the codes of the stored entries of some columns, each of which must have entries."""
         codes = np.empty(self._rows.shape[0], dtype=np.uint8)
         zero_code = np.empty(columns.shape[0], dtype=np.uint8)
         n_bins = np.empty(columns.shape[0], dtype=np.int32)
@@ -111,7 +119,10 @@ class SparseColumns:
                 zero_code[part],
             )
             n_bins[part] = n_thresholds + 1
-        return SparseCodes(columns, self._start, self._rows, codes, n_bins, zero_code)
+        filled = self.filled_columns
+        start = self._start[np.append(filled, self.n_columns)]
+        place = np.searchsorted(filled, columns)
+        return SparseCodes(columns, place, start, self._rows, codes, n_bins, zero_code)
 
     def rank_codes(self, columns: I64, rows: I64, levels: int, out: U8) -> None:
         """Write coarse codes of some rows."""

@@ -165,7 +165,8 @@ class Tiles:
         self._use[position] = use
         self._category_row[position] = -1
         self.column(position)[:] = codes
-        self._n_codes[position] = int(codes.max(initial=0)) + 1
+        # Bins may be those of more rows than these, as where tasks share a column: scans look at all of them.
+        self._n_codes[position] = max(int(codes.max(initial=0)) + 1, n_bins)
         return position
 
     def append_categories(self, first_feature: int, codes: U8, use: U8, is_whole: bool = False) -> int:

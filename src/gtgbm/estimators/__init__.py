@@ -1,6 +1,6 @@
-"""The scikit-learn estimators, for one task and for several.
+"""The scikit-learn estimators, single-task and multitask.
 
-Parameters, validation of tables and targets, fitted attributes, compact models, saving and loading.
+They validate parameters, tables and targets, set the fitted attributes, and save, load and compact models.
 """
 
 from gtgbm.estimators.classifiers import AGBMClassifier, GBFSClassifier, GTGBMClassifier

@@ -1,4 +1,4 @@
-"""What all estimators share: reading parameters and eval sets, and what can be read off a fitted model."""
+"""The common base of all estimators: seeds, eval sets, feature selection, saving."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from gtgbm.boosting import Evaluated, Problem, Settings
-from gtgbm.data import FrameSchema
+from gtgbm.data import FrameSchema, check_sparse, unmasked
 from gtgbm.estimators.fitted import FittedAttributes
 from gtgbm.estimators.rows import Rows, checked_weight, pairs_of, per_set
 from gtgbm.estimators.saving import save_model
@@ -28,14 +28,14 @@ class BaseGTGBM(SelectorMixin, FittedAttributes, Targets):
     """Common base of the estimators; not for direct use."""
 
     def __sklearn_tags__(self) -> Any:
-        """Missing values and sparse tables are welcome."""
+        """Declare that missing values and sparse tables are supported."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
 
-    def _forget(self) -> None:
-        """Make the model unfitted: should a fit fail, that is better than half of two."""
+    def _discard_fit(self) -> None:
+        """Make the model unfitted, so that a failed fit does not leave a mixture of two fits behind."""
         if hasattr(self, "trees_"):
             del self.trees_
 
@@ -43,56 +43,60 @@ class BaseGTGBM(SelectorMixin, FittedAttributes, Targets):
         return int(check_random_state(self._checked("random_state")).randint(np.iinfo(np.int32).max))
 
     def _eval_rows(self, eval_set: Any, eval_sample_weight: Any) -> list[Rows]:
-        """Read eval sets; their targets are still as they were given."""
+        """Read eval sets; their targets are not converted yet."""
         pairs = pairs_of(eval_set)
         weights = per_set(eval_sample_weight, len(pairs), "eval_sample_weight")
-        found = []
+        sets = []
         for k, ((X, y), weight) in enumerate(zip(pairs, weights, strict=True)):
             table = read_eval_table(self, X, k)
-            found.append(Rows(table, y, checked_weight(weight, table.shape[0], f"eval_sample_weight[{k}]")))
-        return found
+            sets.append(Rows(table, y, checked_weight(weight, table.shape[0], f"eval_sample_weight[{k}]")))
+        return sets
 
     def _problem(
         self, rows: Rows, validations: Sequence[Rows], loss: Loss, settings: Settings, seed: int
     ) -> Problem:
-        """Return what is to be fitted; targets are numbers by now."""
+        """Return the input of a fit; targets have been converted to numbers."""
         metrics = self._checked("eval_metric", Context(target=self._kind_of_target))
-        evaluated = Evaluated(self._loss_name, metrics, [one.dataset() for one in validations])
+        evaluated = Evaluated(self._loss_name, metrics, [validation.dataset() for validation in validations])
+        self._check_weight(rows, None)
         return Problem(rows.dataset(), loss, settings, seed, evaluated)
 
     def transform(self, X: Any) -> Any:
-        """Take the selected columns.
+        """Return the selected columns of a table.
 
         Parameters
         ----------
         X : array-like or scipy sparse matrix, shape (n, d), or dataframe
-            Of a dataframe the selected columns, found by name.
+            The columns of a dataframe are found by name; only the selected ones are needed.
 
         Returns
         -------
         ndarray, sparse matrix or dataframe, shape (n, K)
-            In the order of the training table; see ``set_output`` for dataframes.
+            The selected columns in the order of the training table; see ``set_output`` for dataframes.
         """
         check_is_fitted(self, "trees_")
+        check_sparse(X)
+        X = unmasked(X)
         if not hasattr(self, "feature_names_in_"):
             return super().transform(X)
         library = _get_output_config("transform", self)["dense"]
-        chosen = selected_of(X, self.get_feature_names_out(), library)
-        return super().transform(X) if chosen is None else chosen
+        selected = selected_of(X, self.get_feature_names_out(), library)
+        return super().transform(X) if selected is None else selected
 
     def _compact_columns(self) -> tuple[I64, FrameSchema | None]:
-        """Columns that a compact model takes, and what they hold if they came from a dataframe."""
+        """Return the columns of a compact model and, if they are from a dataframe, their schema."""
         check_is_fitted(self, "trees_")
         features = self.selected_features_
         schema = None if self._schema is None else self._schema.at(features.tolist()).by_place()
         return features.copy(), schema
 
     def save_model(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model to a JSON file, which ``gtgbm.load_model`` reads.
+        """Write the fitted model to a JSON file that ``gtgbm.load_model`` reads.
 
         Parameters
         ----------
         path : str or path
+            The file to write.
         """
         check_is_fitted(self, "trees_")
         save_model(self, path)

@@ -21,7 +21,9 @@ class _Classifier(ClassTargets, SingleTask):
     class_weight: Any
 
     def decision_function(self, X: Any) -> F64:
-        """Scores of rows: above 0 for the second of two classes; one column per class for more.
+        """Return decision scores.
+
+        For two classes a score above 0 predicts the second class; otherwise there is one column per class.
 
         Parameters
         ----------
@@ -34,7 +36,7 @@ class _Classifier(ClassTargets, SingleTask):
         return decisions(self._scores(X), self._fitted_loss)
 
     def predict_proba(self, X: Any) -> F64:
-        """Probability of each class.
+        """Predict the probability of each class, in the order of ``classes_``.
 
         Parameters
         ----------
@@ -47,7 +49,7 @@ class _Classifier(ClassTargets, SingleTask):
         return probabilities(self._scores(X), self._fitted_loss)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class.
+        """Predict the most probable class.
 
         Parameters
         ----------
@@ -60,12 +62,13 @@ class _Classifier(ClassTargets, SingleTask):
         return labels(self.decision_function(X), self.classes_)
 
     def compact(self) -> CompactClassifier:
-        """Return a small model for serving that takes the selected columns only.
+        """Return a small model for serving: the fitted trees only, without training data.
 
         Returns
         -------
         CompactClassifier
-            Takes K columns, in the order of ``selected_features_``, and predicts the same bits.
+            Takes the K selected columns, in the order of ``selected_features_``; its predictions are
+            identical to those of the estimator.
         """
         return CompactClassifier(*self._compact_parts(), self._fitted_loss, self.classes_.copy())
 
@@ -86,7 +89,7 @@ _CLASSES = {"classes_": ("ndarray", "Class labels.")}
 
 @documented(**_CLASSES)
 class GTGBMClassifier(_Classifier):
-    """GT-GBM: boosted trees that pick few features, found by group testing."""
+    """GT-GBM classifier: boosted trees that select few features, searched for by group testing."""
 
     _limits_searches = True
 
@@ -129,7 +132,7 @@ class GTGBMClassifier(_Classifier):
 
 @documented(**_CLASSES)
 class AGBMClassifier(_Classifier):
-    """A-GBM: boosted trees that pick few features, each node looking at all of them."""
+    """A-GBM classifier: boosted trees that select few features; every node searches all features."""
 
     def __init__(
         self,
@@ -164,7 +167,7 @@ class AGBMClassifier(_Classifier):
 
 @documented(**_CLASSES)
 class GBFSClassifier(_Classifier):
-    """GBFS: as A-GBM, with the penalty in absolute units of the squared error."""
+    """GBFS classifier: like A-GBM, but with the penalty in absolute units of the squared error."""
 
     penalty_scale = "absolute"
 

@@ -1,15 +1,15 @@
-"""Models for serving, which take the selected columns only."""
+"""Compact models for serving, which take the selected columns only."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
-from gtgbm.data import FrameSchema, as_frame, as_table, listed
+from gtgbm.data import FrameSchema, as_frame, as_table, check_sparse, listed, unmasked
 from gtgbm.estimators.outcomes import decisions, labels, probabilities
 from gtgbm.estimators.threads import pool_for_rows
 from gtgbm.exact import F64, I64
@@ -19,16 +19,20 @@ from gtgbm.tree import Forest
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompactModel:
-    """Common base of the models for serving: the columns they take."""
+    """Common base of the compact models: reading tables and rows of the selected columns."""
 
     _forest: Any
     _n_jobs: int | None
     features_: I64
     _schema: FrameSchema | None
     _loss: Loss
+    _takes_arrays: ClassVar[bool]
 
     def __post_init__(self) -> None:
         self.features_.flags.writeable = False
+        # An array has no text: its numbers would be taken for codes of categories.
+        is_numeric = self._schema is None or not self._schema.categorical
+        object.__setattr__(self, "_takes_arrays", is_numeric)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
@@ -38,7 +42,7 @@ class CompactModel:
 
     @property
     def n_features_in_(self) -> int:
-        """Columns the model takes."""
+        """Number of columns the model takes."""
         return int(self.features_.shape[0])
 
     @property
@@ -49,8 +53,8 @@ class CompactModel:
         return np.array([column.name for column in self._schema.columns], dtype=object)
 
     def _table(self, X: Any) -> tuple[Any, bool]:
-        """Return rows as a table of K columns, and whether `X` was a single row."""
-        if type(X) is not np.ndarray or X.dtype.kind not in "fiub":
+        """Return `X` as a table of K columns, and whether it was a single row."""
+        if type(X) is not np.ndarray or X.dtype.kind not in "fiub" or not self._takes_arrays:
             X = self._to_numbers(X)
         is_row = X.ndim == 1
         table = X[None] if is_row else X
@@ -62,22 +66,24 @@ class CompactModel:
         return as_table(table) if isinstance(table, np.ndarray) else table, is_row
 
     def _to_numbers(self, X: Any) -> Any:
-        """Pick the columns of a dataframe (or the entries of one of its rows) by name; make an array."""
-        schema = self._schema
+        """Return the columns of a dataframe, or the entries of a row by name, as an array."""
+        schema, X = self._schema, unmasked(X)
         if schema is not None:
             if self.n_features_in_ == 0 and hasattr(X, "columns"):
                 # Nothing was selected: only the number of a dataframe's rows counts.
                 return np.empty((len(X), 0))
-            found = as_frame(X)
-            if found is not None:
-                schema.check_width(found[0])
-                return schema.table(found[0])
+            frame = as_frame(X)
+            if frame is not None:
+                schema.check_width(frame[0])
+                return schema.table(frame[0])
             if schema.is_named and hasattr(X, "keys"):
                 return schema.row(X)
             if schema.categorical:
                 raise ValueError(
-                    f"X must be a dataframe or a row of one by name: {self._expected()} are needed"
+                    "X is no dataframe, but the model was trained on one with columns of text or categories "
+                    f"({listed(schema.text_names)}): give a dataframe, or a row of one by name"
                 )
+        check_sparse(X)
         return check_array(
             X,
             accept_sparse=("csr", "csc"),
@@ -96,36 +102,38 @@ class CompactModel:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _CompactForest(CompactModel):
-    """A model of one task."""
+    """A compact model of one task."""
 
     _forest: Forest
 
     def _scores(self, X: Any) -> tuple[F64, bool]:
-        """Scores (k, n), and whether `X` was a single row."""
+        """Return scores of shape (k, n), and whether `X` was a single row."""
         table, is_row = self._table(X)
         return self._forest.scores(table, pool_for_rows(self._n_jobs, table.shape[0])), is_row
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompactRegressor(_CompactForest):
-    """A fitted regressor or ranker that takes only the columns it selected; predicts the same bits.
+    """The trees of a fitted regressor or ranker, over the selected columns only.
 
-    Every method takes ``X`` of shape (n, K): an array with the columns in the order of ``features_``, a
-    sparse matrix, or a dataframe, whose columns are picked by name if the estimator was fitted on one. A
-    single row of shape (K,) gives the result of that row, one dimension less. The model cannot be changed.
+    Predictions are identical to those of the estimator. Every method takes ``X`` of shape (n, K): an array
+    or a sparse matrix with the columns in the order of ``features_``, or a dataframe, whose columns are found
+    by name if the estimator was fitted on a dataframe. For a single row of shape (K,) the result has one
+    dimension less. The model is immutable.
 
     Attributes
     ----------
     features_ : ndarray of int64, shape (K,)
-        Columns of the training table to give, in this order: the estimator's ``selected_features_``.
+        The columns of the training table that ``X`` must hold, in this order: the ``selected_features_`` of
+        the estimator.
     feature_names_ : ndarray of str, shape (K,), or None
-        Their names, if the training table had any.
+        Their names, if the training table had names.
     n_features_in_ : int
-        K.
+        K, the number of columns of ``X``.
     """
 
     def predict(self, X: Any) -> Any:
-        """Predict targets, or scores to rank by.
+        """Predict targets, or the scores of a ranker.
 
         Parameters
         ----------
@@ -142,20 +150,22 @@ class CompactRegressor(_CompactForest):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompactClassifier(_CompactForest):
-    """A fitted classifier that takes only the columns it selected; predicts the same bits.
+    """The trees of a fitted classifier, over the selected columns only.
 
-    Every method takes ``X`` of shape (n, K): an array with the columns in the order of ``features_``, a
-    sparse matrix, or a dataframe, whose columns are picked by name if the estimator was fitted on one. A
-    single row of shape (K,) gives the result of that row, one dimension less. The model cannot be changed.
+    Predictions are identical to those of the estimator. Every method takes ``X`` of shape (n, K): an array
+    or a sparse matrix with the columns in the order of ``features_``, or a dataframe, whose columns are found
+    by name if the estimator was fitted on a dataframe. For a single row of shape (K,) the result has one
+    dimension less. The model is immutable.
 
     Attributes
     ----------
     features_ : ndarray of int64, shape (K,)
-        Columns of the training table to give, in this order: the estimator's ``selected_features_``.
+        The columns of the training table that ``X`` must hold, in this order: the ``selected_features_`` of
+        the estimator.
     feature_names_ : ndarray of str, shape (K,), or None
-        Their names, if the training table had any.
+        Their names, if the training table had names.
     n_features_in_ : int
-        K.
+        K, the number of columns of ``X``.
     classes_ : ndarray
         Class labels.
     """
@@ -167,7 +177,9 @@ class CompactClassifier(_CompactForest):
         self.classes_.flags.writeable = False
 
     def decision_function(self, X: Any) -> Any:
-        """Scores of rows: above 0 for the second of two classes; one column per class for more.
+        """Return decision scores.
+
+        For two classes a score above 0 predicts the second class; otherwise there is one column per class.
 
         Parameters
         ----------
@@ -182,7 +194,7 @@ class CompactClassifier(_CompactForest):
         return decided[0] if is_row else decided
 
     def predict_proba(self, X: Any) -> F64:
-        """Probability of each class.
+        """Predict the probability of each class, in the order of ``classes_``.
 
         Parameters
         ----------
@@ -197,7 +209,7 @@ class CompactClassifier(_CompactForest):
         return np.asarray(p[0]) if is_row else p
 
     def predict(self, X: Any) -> Any:
-        """Most probable class.
+        """Predict the most probable class.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Models of several tasks for serving, which take the columns selected by any task only."""
+"""Compact multitask models for serving, which take the columns that any task selected."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class TaskForests:
     ----------
     by_task : mapping of Forest
     by_column : bool
-        Whether training had a column of targets for each task.
+        Whether the training targets had one column per task.
     reads_task : bool
-        Whether the forests read the number of the task from a column after the others.
+        Whether the forests read the number of the task from an additional last column.
     """
 
     by_task: Mapping[Any, Forest]
@@ -38,11 +38,11 @@ class TaskForests:
 
     @property
     def n_trees(self) -> int:
-        """Trees of all tasks."""
+        """Number of trees of all tasks."""
         return sum(forest.n_trees for forest in self.by_task.values())
 
     def scores(self, table: Any, task: Any, n_jobs: int | None) -> F64:
-        """Scores of rows, shape (n,), or (n, T) without `task`."""
+        """Return scores of shape (n,), or (n, T) without `task`."""
         tasks = list(self.by_task)
         table = table.tocsr() if issparse(table) else table
         where = TaskPlaces.of(task, table.shape[0], tasks, by_column=self.by_column)
@@ -64,7 +64,7 @@ class _CompactTasks(CompactModel):
         return list(self._forest.by_task)
 
     def _scores(self, X: Any, task: Any) -> tuple[F64, bool]:
-        """Scores (n,) or (n, T), and whether `X` was a single row."""
+        """Return scores of shape (n,) or (n, T), and whether `X` was a single row."""
         table, is_row = self._table(X)
         tasks = [task] if is_row and task is not None else as_values(task)
         return self._forest.scores(table, tasks, self._n_jobs), is_row
@@ -72,19 +72,20 @@ class _CompactTasks(CompactModel):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompactTasksRegressor(_CompactTasks):
-    """A fitted regressor of several tasks that takes only the columns selected by any of them.
+    """The trees of a fitted multitask regressor, over the columns that any task selected.
 
-    It predicts the same bits as the estimator. Methods take ``X`` of shape (n, K) as those of
-    ``CompactRegressor`` do, with the task of each row; a single row of shape (K,) has a single task.
+    Predictions are identical to those of the estimator. The methods take ``X`` of shape (n, K) like those of
+    ``CompactRegressor``, and the task of each row; a single row of shape (K,) has a single task.
 
     Attributes
     ----------
     features_ : ndarray of int64, shape (K,)
-        Columns of the training table to give, in this order: the estimator's ``selected_features_``.
+        The columns of the training table that ``X`` must hold, in this order: the ``selected_features_`` of
+        the estimator.
     feature_names_ : ndarray of str, shape (K,), or None
-        Their names, if the training table had any.
+        Their names, if the training table had names.
     n_features_in_ : int
-        K.
+        K, the number of columns of ``X``.
     tasks_ : list
         Ids of the tasks.
     """
@@ -96,7 +97,7 @@ class CompactTasksRegressor(_CompactTasks):
         ----------
         X : array-like, shape (n, K) or (K,)
         task : array-like, shape (n,), or one task for a single row
-            Absent where targets had one column per task.
+            Omit it if the training targets had one column per task.
 
         Returns
         -------
@@ -109,19 +110,20 @@ class CompactTasksRegressor(_CompactTasks):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompactTasksClassifier(_CompactTasks):
-    """A fitted classifier of several tasks that takes only the columns selected by any of them.
+    """The trees of a fitted multitask classifier, over the columns that any task selected.
 
-    It predicts the same bits as the estimator. Methods take ``X`` of shape (n, K) as those of
-    ``CompactClassifier`` do, with the task of each row; a single row of shape (K,) has a single task.
+    Predictions are identical to those of the estimator. The methods take ``X`` of shape (n, K) like those of
+    ``CompactClassifier``, and the task of each row; a single row of shape (K,) has a single task.
 
     Attributes
     ----------
     features_ : ndarray of int64, shape (K,)
-        Columns of the training table to give, in this order: the estimator's ``selected_features_``.
+        The columns of the training table that ``X`` must hold, in this order: the ``selected_features_`` of
+        the estimator.
     feature_names_ : ndarray of str, shape (K,), or None
-        Their names, if the training table had any.
+        Their names, if the training table had names.
     n_features_in_ : int
-        K.
+        K, the number of columns of ``X``.
     tasks_ : list
         Ids of the tasks.
     classes_ : ndarray, shape (2,)
@@ -135,13 +137,13 @@ class CompactTasksClassifier(_CompactTasks):
         self.classes_.flags.writeable = False
 
     def decision_function(self, X: Any, task: Any = None) -> Any:
-        """Scores of rows, above 0 for the second class.
+        """Return decision scores; a score above 0 predicts the second class.
 
         Parameters
         ----------
         X : array-like, shape (n, K) or (K,)
         task : array-like, shape (n,), or one task for a single row
-            Absent where targets had one column per task.
+            Omit it if the training targets had one column per task.
 
         Returns
         -------
@@ -152,13 +154,13 @@ class CompactTasksClassifier(_CompactTasks):
         return decided[0] if is_row else decided
 
     def predict_proba(self, X: Any, task: Any = None) -> F64:
-        """Probability of each class.
+        """Predict the probability of each class, in the order of ``classes_``.
 
         Parameters
         ----------
         X : array-like, shape (n, K) or (K,)
         task : array-like, shape (n,), or one task for a single row
-            Absent where targets had one column per task.
+            Omit it if the training targets had one column per task.
 
         Returns
         -------
@@ -171,13 +173,13 @@ class CompactTasksClassifier(_CompactTasks):
         return np.asarray(p[0]) if is_row else p
 
     def predict(self, X: Any, task: Any = None) -> Any:
-        """Most probable class.
+        """Predict the most probable class.
 
         Parameters
         ----------
         X : array-like, shape (n, K) or (K,)
         task : array-like, shape (n,), or one task for a single row
-            Absent where targets had one column per task.
+            Omit it if the training targets had one column per task.
 
         Returns
         -------

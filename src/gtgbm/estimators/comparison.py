@@ -1,4 +1,4 @@
-"""Compares the ways to train several tasks."""
+"""Compares the methods of the multitask estimators."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from gtgbm.parameters import METHODS
 
 
 class TaskComparison(NamedTuple):
-    """One method's result.
+    """The result of one method.
 
     Attributes
     ----------
     method : str
     metric : str
     by_task : dict
-        The metric on each task's test rows.
+        The metric on the test rows of each task.
     total : float
-        Their mean, weighted by test rows.
+        Mean over tasks, weighted by test rows.
     n_features : int
-        Features of all tasks together.
+        Number of features selected by any task.
     n_shared : int
-        Of these, used by at least two tasks.
+        Number of columns used by at least two tasks.
     n_by_task : dict
-        Features of each task.
+        Number of columns used by each task.
     seconds : float
-        Of the fit.
+        Duration of the fit.
     """
 
     method: str
@@ -52,26 +52,28 @@ def compare_tasks(
     methods: Sequence[str] = METHODS,
     metric: str | None = None,
 ) -> list[TaskComparison]:
-    """Fit a multitask model by several methods, with the same parameters otherwise, and test each.
+    """Fit a multitask model with several methods and otherwise equal parameters, and test each of them.
 
     Parameters
     ----------
     estimator : MultitaskGTGBMClassifier or MultitaskGTGBMRegressor
-        Not changed: copies of it are fitted.
+        It is not changed: clones of it are fitted.
     train, test : (X, y, task)
-        Rows in the long form, one task each.
+        Training and test rows, each row with its task.
+    methods : sequence of str
+        Values of the parameter ``method``.
     metric : str or None
-        Name of a metric (``gtgbm.metrics``); None: average precision of classifiers, RMSE of regressors.
+        Name of a metric (``gtgbm.metrics``). None: average precision for classifiers, RMSE for regressors.
 
     Returns
     -------
     list of TaskComparison
-        In the order of `methods`; ``pandas.DataFrame`` takes it as it is.
+        In the order of `methods`. ``pandas.DataFrame`` accepts this list.
     """
     name = metric or ("average_precision" if is_classifier(estimator) else "rmse")
     X, y, task = test
     ids = np.asarray(task, dtype=object)
-    found = []
+    results = []
     for method in methods:
         model = clone(estimator).set_params(method=method)
         start = perf_counter()
@@ -81,11 +83,11 @@ def compare_tasks(
             predicted, target = model.predict_proba(X, task=task)[:, 1], np.asarray(y) == model.classes_[1]
         else:
             predicted, target = model.predict(X, task=task), np.asarray(y)
-        rows = {one: np.flatnonzero(ids == one) for one in model.tasks_}
-        tested = {one: at for one, at in rows.items() if at.shape[0]}
-        scores = {one: metric_of(name)(target[at], predicted[at]) for one, at in tested.items()}
-        sizes = [at.shape[0] for at in tested.values()]
-        found.append(
+        rows_of_task = {task_id: np.flatnonzero(ids == task_id) for task_id in model.tasks_}
+        tested = {task_id: rows for task_id, rows in rows_of_task.items() if rows.shape[0]}
+        scores = {task_id: metric_of(name)(target[rows], predicted[rows]) for task_id, rows in tested.items()}
+        sizes = [rows.shape[0] for rows in tested.values()]
+        results.append(
             TaskComparison(
                 method,
                 name,
@@ -93,8 +95,8 @@ def compare_tasks(
                 float(np.average(list(scores.values()), weights=sizes)),
                 model.n_selected_features_,
                 int(model.shared_features_.shape[0]),
-                {one: int(features.shape[0]) for one, features in model.task_features_.items()},
+                {task_id: int(features.shape[0]) for task_id, features in model.task_features_.items()},
                 seconds,
             )
         )
-    return found
+    return results

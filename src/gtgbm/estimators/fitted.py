@@ -1,7 +1,8 @@
-"""What a fit leaves behind: one path for models of one task and of several."""
+"""Fitted attributes, set in one place for single-task and multitask models."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -17,9 +18,12 @@ from gtgbm.tree import Forest, importances
 
 
 class FittedAttributes(Parameters):
-    """Attributes of a fitted model, from the models of its tasks; that of one task has the name None."""
+    """Sets the attributes of a fitted model from the models of its tasks.
 
-    # By task where there are several.
+    A single-task model has one task, whose id is None.
+    """
+
+    # Dicts by task in multitask models.
     trees_: Any
     selection_history_: Any
     n_iter_: Any
@@ -28,16 +32,16 @@ class FittedAttributes(Parameters):
     search_: Any
     evals_result_: Any
     n_features_in_: int
-    # What a model file says of its origin.
+    # Texts of the user that are stored in model files, such as the name of the target.
     _about: Mapping[str, str] = MappingProxyType({})
 
     def _by_task(self, values: Mapping[Any, Any]) -> Any:
-        """Return values of all tasks as an attribute shows them: the only one for itself."""
+        """Return an attribute from its values by task; a single-task model has one value, not a dict."""
         return values[None]
 
     @property
     def _n_columns_read(self) -> int:
-        """Columns of the tables that trees were trained on."""
+        """Number of columns of the tables that trees were trained on."""
         return self.n_features_in_
 
     def _keep(
@@ -50,9 +54,9 @@ class FittedAttributes(Parameters):
         fitted : mapping
             Result of each task.
         owned : sequence of (int, float or None)
-            Columns, with the category if it is one, in the order of selection by any task.
+            Selected features as (column, category or None), in the order of selection by any task.
         loss : Loss
-            Turns scores into predictions.
+            Converts scores to predictions.
         """
         models = {task: result.model for task, result in fitted.items()}
         self._models, self._owned, self._fitted_loss = models, list(owned), loss
@@ -68,28 +72,54 @@ class FittedAttributes(Parameters):
         self._keep_features(histories)
 
     def _keep_features(self, histories: Mapping[Any, Sequence[HistoryEntry]]) -> None:
-        """Say which features are selected, and what they gain."""
+        """Set the attributes about selected features and importances."""
         # A column with several categories selected is listed once.
         used = used_features(histories.values(), [(c, self._label(c, value)) for c, value in self._owned])
         self.selected_features_ = columns_of(feature.column for feature in used)
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            self.selected_feature_names_ = np.asarray(names, dtype=object)[self.selected_features_]
+        elif hasattr(self, "selected_feature_names_"):
+            del self.selected_feature_names_
         self.n_selected_features_ = len(used)
         self.selected_categories_ = categories_of((feature.column, feature.category) for feature in used)
         self.feature_importances_ = np.mean(
             [self._importances(model) for model in self._models.values()], axis=0
         )
 
+    def _warn_of_few(self, limit: int | None, prices: str, stacklevel: int) -> None:
+        """Warn if nothing is selected, or less than was asked for.
+
+        Parameters
+        ----------
+        limit : int or None
+            Features asked for; None: as many as are worth their price.
+        prices : str
+            The parameters that say what a feature costs, with their values.
+        """
+        n = self.n_selected_features_
+        if n >= (1 if limit is None else limit):
+            return
+        asked = "" if limit is None else f" of n_features_to_select={limit}"
+        warnings.warn(
+            f"{n or 'no'} features{asked} are selected: the search proposed no other one that gains more "
+            f"than its price; to select more, lower {prices}, or raise n_estimators={self.n_estimators}",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+
     def _importances(self, model: Model) -> F64:
         return importances(model.trees, self._n_columns_read)[: self.n_features_in_]
 
     def _labelled(self, history: Sequence[HistoryEntry]) -> list[HistoryEntry]:
-        """Name the categories of purchases as the dataframe did."""
+        """Replace codes of categories by the categories of the dataframe."""
         return [entry._replace(category=self._label(entry.feature, entry.category)) for entry in history]
 
     def _label(self, column: int, category: float | None) -> Any:
         return category if category is None or self._schema is None else self._schema.label(column, category)
 
     def _results(self, model: Model) -> dict[str, dict[str, list[float]]]:
-        """Loss and metrics after each round, by set and name."""
+        """Return loss and metrics after each round, by set and name."""
         return {"training": {self._loss_name: model.training_losses}} | {
             f"validation_{k}": values for k, values in enumerate(model.evaluations)
         }
@@ -99,12 +129,12 @@ class FittedAttributes(Parameters):
         return self.loss if isinstance(self.loss, str) else str(getattr(self.loss, "name", "custom"))
 
     def _pack_forests(self) -> None:
-        # Tasks that are all in one model have one forest, too.
+        # method="single-task" has one model for all tasks: it is packed once.
         packed = {id(model): model.forest() for model in self._models.values()}
         self._forests: dict[Any, Forest] = {task: packed[id(model)] for task, model in self._models.items()}
 
     def __getstate__(self) -> Any:
-        """Leave out what can be packed again from the trees."""
+        """Leave out the forests, which are packed from the trees again."""
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_forests"}
 
@@ -115,17 +145,17 @@ class FittedAttributes(Parameters):
 
 
 def columns_of(columns: Iterable[int]) -> I64:
-    """Columns without repetition, in their order."""
-    return np.array(list(dict.fromkeys(columns)), dtype=np.int64)
+    """Return distinct columns, in the order of the table."""
+    return np.array(sorted(set(columns)), dtype=np.int64)
 
 
 def categories_of(features: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
-    """Categories among features, by column."""
-    found: dict[int, list[Any]] = {}
+    """Return the categories among features, by column in the order of the table."""
+    categories: dict[int, list[Any]] = {}
     for column, category in features:
         if category is not None:
-            found.setdefault(column, []).append(category)
-    return found
+            categories.setdefault(column, []).append(category)
+    return dict(sorted(categories.items()))
 
 
 def _leaves(model: Model) -> I64:

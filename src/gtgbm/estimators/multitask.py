@@ -1,4 +1,4 @@
-"""Models of several tasks that share features."""
+"""The multitask estimators."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from gtgbm.exact import F64
 
 @documented(**TASK_ATTRIBUTES, classes_=("ndarray, shape (2,)", "Class labels."))
 class MultitaskGTGBMClassifier(ClassTargets, BaseMultitask):
-    """GT-GBM of several tasks with two classes each: features new to all cost most, those of others less."""
+    """Multitask GT-GBM classifier for tasks with two classes.
+
+    A feature that no task has selected yet costs a task ``group_penalty + task_penalty``, a feature that
+    another task has selected costs ``task_penalty``, and the task's own features are free.
+    """
 
     def __init__(
         self,
@@ -57,13 +61,13 @@ class MultitaskGTGBMClassifier(ClassTargets, BaseMultitask):
         self._set_parameters(locals())
 
     def predict_proba(self, X: Any, task: Any = None) -> F64:
-        """Probability of each class.
+        """Predict the probability of each class, in the order of ``classes_``.
 
         Parameters
         ----------
         X : array-like, shape (n, d)
         task : array-like, shape (n,)
-            The task of each row; absent where targets had one column per task.
+            Task of each row. Omit it if the training targets had one column per task.
 
         Returns
         -------
@@ -74,17 +78,17 @@ class MultitaskGTGBMClassifier(ClassTargets, BaseMultitask):
         return p if task is not None else p[:, 1].reshape(scores.shape)
 
     def decision_function(self, X: Any, task: Any = None) -> F64:
-        """Scores of rows, above 0 for the second class; shape (n,), or (n, T) without `task`."""
+        """Return decision scores, above 0 for the second class; shape (n,), or (n, T) without `task`."""
         scores = self._task_scores(X, task)
         return decisions(scores.reshape(1, -1), self._fitted_loss).reshape(scores.shape)
 
     def predict(self, X: Any, task: Any = None) -> NDArray[Any]:
-        """Most probable class; shape (n,), or (n, T) without `task`."""
+        """Predict the most probable class; shape (n,), or (n, T) without `task`."""
         decided = self.decision_function(X, task)
         return labels(decided.ravel(), self.classes_).reshape(decided.shape)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, task: Any = None) -> float:
-        """Share of rows whose class is predicted; without `task` the mean over tasks, rows with targets each.
+        """Return the accuracy of all rows; without `task`, the mean accuracy of the tasks.
 
         Parameters
         ----------
@@ -99,19 +103,24 @@ class MultitaskGTGBMClassifier(ClassTargets, BaseMultitask):
         return self._mean_score(accuracy_score, X, y, task, sample_weight)
 
     def compact(self) -> CompactTasksClassifier:
-        """Return a small model for serving that takes the columns selected by any task.
+        """Return a small model for serving: the fitted trees only, without training data.
 
         Returns
         -------
         CompactTasksClassifier
-            Takes K columns, in the order of ``selected_features_``, and predicts the same bits.
+            Takes the K columns selected by any task, in the order of ``selected_features_``; its predictions
+            are identical to those of the estimator.
         """
         return CompactTasksClassifier(*self._compact_parts(), self.classes_.copy())
 
 
 @documented(**TASK_ATTRIBUTES)
 class MultitaskGTGBMRegressor(NumberTargets, BaseMultitask):
-    """GT-GBM of several tasks of regression: features new to all cost most, those of others less."""
+    """Multitask GT-GBM regressor.
+
+    A feature that no task has selected yet costs a task ``group_penalty + task_penalty``, a feature that
+    another task has selected costs ``task_penalty``, and the task's own features are free.
+    """
 
     def __init__(
         self,
@@ -157,7 +166,7 @@ class MultitaskGTGBMRegressor(NumberTargets, BaseMultitask):
         ----------
         X : array-like, shape (n, d)
         task : array-like, shape (n,)
-            The task of each row; absent where targets had one column per task.
+            Task of each row. Omit it if the training targets had one column per task.
 
         Returns
         -------
@@ -167,7 +176,7 @@ class MultitaskGTGBMRegressor(NumberTargets, BaseMultitask):
         return self._fitted_loss.predict(scores.reshape(1, -1)).reshape(scores.shape)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, task: Any = None) -> float:
-        """R² of all rows; without `task` the mean over tasks, rows with targets each.
+        """Return R² of all rows; without `task`, the mean R² of the tasks.
 
         Parameters
         ----------
@@ -182,11 +191,12 @@ class MultitaskGTGBMRegressor(NumberTargets, BaseMultitask):
         return self._mean_score(r2_score, X, y, task, sample_weight)
 
     def compact(self) -> CompactTasksRegressor:
-        """Return a small model for serving that takes the columns selected by any task.
+        """Return a small model for serving: the fitted trees only, without training data.
 
         Returns
         -------
         CompactTasksRegressor
-            Takes K columns, in the order of ``selected_features_``, and predicts the same bits.
+            Takes the K columns selected by any task, in the order of ``selected_features_``; its predictions
+            are identical to those of the estimator.
         """
         return CompactTasksRegressor(*self._compact_parts())

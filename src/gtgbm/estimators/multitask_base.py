@@ -1,4 +1,4 @@
-"""Estimators of several tasks: tasks from rows, fit, scores by task."""
+"""The common base of the multitask estimators: rows by task, fit, scores by task."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from gtgbm.estimators.rows_of_tasks import (
     with_task,
 )
 from gtgbm.estimators.tables import TableRead, read_columns, read_table
+from gtgbm.estimators.target_values import target_values
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.exact import F64, I64, FitContext
 from gtgbm.losses import Loss
@@ -37,11 +38,11 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _CHANCE_ROWS = 8.0
-"""Rows' worth of squared error, about twice what a useless feature's best split gains by chance."""
+"""Squared error in units of rows: about twice the gain by chance of an irrelevant feature's best split."""
 
 
 class BaseMultitask(BaseGTGBM):
-    """Common base of the models of several tasks; not for direct use."""
+    """Common base of the multitask estimators; not for direct use."""
 
     group_penalty: Any
     task_penalty: Any
@@ -49,11 +50,11 @@ class BaseMultitask(BaseGTGBM):
     method: Any
     task_order: Any
     n_common_rounds: Any
-    # What models of one task have as parameters, and tasks have in other forms or not at all.
+    # Parameters of single-task models that multitask models replace or do not have.
     penalty = 0.0
     warm_start = False
     _limits_searches = True
-    # Whether targets had one column for each task, and whether one model is that of all tasks.
+    # Whether the targets had one column per task; whether all tasks have one model (method="single-task").
     _by_column: bool
     _is_single: bool
 
@@ -74,19 +75,20 @@ class BaseMultitask(BaseGTGBM):
         Parameters
         ----------
         X : array-like or scipy CSR or CSC matrix, shape (n, d)
-            As in ``GTGBMClassifier.fit``. A column missing in all rows of a task is never selected for it.
+            As in ``GTGBMClassifier.fit``. A task never selects a column that is missing in all its rows.
         y : array-like, shape (n,) or (n, T)
-            Targets, with `task`; or one column of targets per task, NaN where a row has none.
+            Targets, together with `task`; or one column per task, with NaN where a row has no target.
         task : array-like, shape (n,)
-            The task of each row, of any type; absent for targets of shape (n, T).
+            Task of each row, of any hashable type. Omit it for targets of shape (n, T).
         sample_weight : array-like, shape (n,), optional
-            Weights of at least 0.
+            Weights of at least 0. Rows of weight 0 are dropped.
         eval_set : (X, y), optional
-            Data on which each task's early stopping is decided.
+            Rows on which loss and metrics of each task are evaluated; they decide early stopping.
         callbacks : sequence of Callback or callables, optional
-            Told of the start, of each round of all tasks and of the end; may stop training.
+            ``Callback`` objects are called at the start, after each round of all tasks and at the end, plain
+            callables after each round; both get a ``Progress`` and may stop training.
         eval_task : array-like, optional
-            The task of each row of the eval set.
+            Task of each row of the eval set.
         eval_sample_weight : array-like, optional
             Weights of the rows of the eval set.
 
@@ -94,11 +96,11 @@ class BaseMultitask(BaseGTGBM):
         -------
         self
         """
-        self._forget()
+        self._discard_fit()
         X = read_table(self, X, reset=True)
         check_rows(X.shape[0])
         rows = self._rows_by_task(X, y, task, checked_weight(sample_weight, X.shape[0]))
-        self._learn_targets({name: one.y for name, one in rows.items()}, reset=True)
+        self._learn_targets({name: of_task.y for name, of_task in rows.items()}, reset=True)
         rows = self._with_numbers(rows)
         validations = self._validations(eval_set, eval_sample_weight, eval_task)
         self._is_single = self._checked("method") == "single-task"
@@ -108,54 +110,63 @@ class BaseMultitask(BaseGTGBM):
         tasks = self._tasks(rows, validations)
         callbacks = listed(callbacks)
         fitted = (self._fit_single if self._is_single else self._fit_tasks)(tasks, callbacks)
-        # A loss of its own, which knows nothing of the training rows.
+        # A new loss object: the one used for training refers to the training rows.
         self._keep(dict(zip(self.tasks_, fitted.tasks, strict=True)), fitted.owned, self._make_loss())
+        if any(np.any(one.y != one.y[0]) for one in rows.values()):
+            limit = None if self.method == "independent" else self.n_features_to_select
+            prices = f"group_penalty={self.group_penalty} or task_penalty={self.task_penalty!r}"
+            self._warn_of_few(limit, prices, stacklevel=3)
         self.timings_ = _timings(fitted, len(rows))
         return self
 
     def _rows_by_task(self, X: Any, y: Any, task: Any, weight: F64 | None) -> dict[Any, Rows]:
-        """Sort rows by task; none of them weighs nothing."""
-        labels = task_rows(as_values(y), as_values(task), X.shape[0], "y", "task")
+        """Group rows by task and drop rows of weight 0."""
+        y = target_values(y, "y", is_numeric=self._y_is_numeric)
+        labels = task_rows(y, as_values(task), X.shape[0], "y", "task")
         check_tasks(labels)
         self._by_column, self.tasks_ = task is None, labels.names
-        table, found = X.tocsr() if issparse(X) else X, {}
+        table, rows_by_task = X.tocsr() if issparse(X) else X, {}
         for name, rows, targets in zip(labels.names, labels.rows, labels.y, strict=True):
             if weight is not None and not weight[rows].any():
                 raise ValueError(f"sample_weight is zero for all rows of task {name!r}; leave the task out")
-            own = None if weight is None else weight[rows]
-            found[name] = Rows(table, targets, own, shared=rows).with_weight()
-        return found
+            task_weight = None if weight is None else weight[rows]
+            rows_by_task[name] = Rows(table, targets, task_weight, shared=rows).with_weight()
+        return rows_by_task
 
     def _with_numbers(self, rows: Mapping[Any, Rows]) -> dict[Any, Rows]:
-        """Turn the targets of all tasks into numbers."""
-        found = {name: replace(one, y=self._numbers_of(one.y, "y")) for name, one in rows.items()}
-        for name, one in found.items():
-            self._warn_of(one.y, name)
-        return found
+        """Convert the targets of all tasks to numbers."""
+        converted = {
+            name: replace(of_task, y=self._numbers_of(of_task.y, "y")) for name, of_task in rows.items()
+        }
+        for name, of_task in converted.items():
+            self._warn_of(of_task.y, name)
+        return converted
 
     def _validations(self, eval_set: Any, eval_sample_weight: Any, eval_task: Any) -> dict[Any, Rows]:
         """Read the eval set of each task."""
         sets = self._eval_rows(eval_set, eval_sample_weight)
         if len(sets) > 1:
-            raise ValueError(f"eval_set holds {len(sets)} pairs: give one, (X, y), with eval_task")
+            raise ValueError(f"eval_set holds {len(sets)} pairs: give one pair (X, y), with eval_task")
         if not sets:
             return {}
         (rows,) = sets
         table = rows.table.tocsr() if issparse(rows.table) else rows.table
-        given = as_values(rows.y), as_values(eval_task)
-        labels = task_rows(*given, table.shape[0], "eval_set: y", "eval_task")
+        y = target_values(rows.y, "eval_set: y", is_numeric=self._y_is_numeric)
+        labels = task_rows(y, as_values(eval_task), table.shape[0], "eval_set: y", "eval_task")
         unknown = [name for name in labels.names if name not in self.tasks_]
         if unknown:
-            raise ValueError(f"eval_task has {unknown[:5]!r}, which are no tasks of the training rows")
-        found = {}
+            raise ValueError(f"eval_task has {unknown[:5]!r}, which are not tasks of the training rows")
+        validations = {}
         for name, at, y in zip(labels.names, labels.rows, labels.y, strict=True):
             weight = None if rows.weight is None else rows.weight[at]
-            found[name] = Rows(table[at], self._numbers_of(y, "eval_set: y"), weight)
-        return found
+            validations[name] = Rows(table[at], self._numbers_of(y, "eval_set: y"), weight)
+        return validations
 
     def _tasks(self, rows: Mapping[Any, Rows], validations: Mapping[Any, Rows]) -> list[Task]:
-        """Return what is to be fitted for each task."""
+        """Return the input of the fit of each task."""
         seed, loss = self._new_seed(), self._make_loss()
+        for name, one in rows.items():
+            self._check_weight(one, None if self._is_single else name)
         group, own = self._penalties(rows)
         rates = per_task("learning_rate", self.learning_rate, list(rows))
         return [
@@ -175,45 +186,45 @@ class BaseMultitask(BaseGTGBM):
         settings = self._settings(self.n_features_in_, group + own, rate)
         settings = settings.with_prices(replace(settings.prices, penalty=own))
         rows, validations = self._split_off(rows, [] if validation is None else [validation], seed)
-        # Targets by column have rows in common, whose columns are binned once.
+        # With one target column per task, tasks share rows: the columns of the table are binned once.
         is_shared = self._by_column and not self._is_single and not issparse(rows.table)
         rows = rows if is_shared else rows.own()
         return Task(self._problem(rows, validations, loss, settings, seed), rows.shared)
 
     def _penalties(self, rows: Mapping[Any, Rows]) -> tuple[float, list[float]]:
-        """Return μ_G and each task's μ_t, as the method has them."""
+        """Return μ_G and the μ_t of each task, as the method uses them."""
         method = self._checked("method")
         group = self._checked("group_penalty")
-        given = [
-            PARAMETERS["task_penalty"].check(one)
-            for one in per_task("task_penalty", self.task_penalty, list(rows))
+        penalties = [
+            PARAMETERS["task_penalty"].check(penalty)
+            for penalty in per_task("task_penalty", self.task_penalty, list(rows))
         ]
         own = [
-            _CHANCE_ROWS / (_CHANCE_ROWS + of_task.y.shape[0]) if one == "auto" else one
-            for one, of_task in zip(given, rows.values(), strict=True)
+            _CHANCE_ROWS / (_CHANCE_ROWS + of_task.y.shape[0]) if penalty == "auto" else penalty
+            for penalty, of_task in zip(penalties, rows.values(), strict=True)
         ]
         if group + max(own) >= 1.0:
             raise ValueError(
-                f"group_penalty={group} and task_penalty={max(own)} add up to 1 or more: no feature could be "
-                "bought; give less"
+                f"group_penalty={group} and task_penalty={max(own)} add up to 1 or more, so that no feature "
+                "could be selected: give smaller penalties"
             )
         if method == "group-sparse":
             return group, [0.0] * len(own)
-        return (group, own) if method == "multitask" else (0.0, [group + one for one in own])
+        return (group, own) if method == "multitask" else (0.0, [group + penalty for penalty in own])
 
     def _fit_tasks(self, tasks: Sequence[Task], callbacks: Sequence[AnyCallback]) -> FittedTasks:
-        """Fit one model to each task."""
+        """Fit one model per task."""
         settings = tasks[0].problem.settings
         group = 0.0 if self.method == "independent" else self._checked("group_penalty")
-        is_apart, limit = self.method == "independent", settings.prices.limit
+        is_independent, limit = self.method == "independent", settings.prices.limit
         n_common_rounds = self._checked(
             "n_common_rounds", Context(others={"n_estimators": settings.rounds.n_rounds})
         )
         sharing = TaskSharing(
             group,
-            None if is_apart else limit,
+            None if is_independent else limit,
             self._checked("task_order") == "parallel",
-            0 if is_apart else n_common_rounds,
+            0 if is_independent else n_common_rounds,
         )
         tasks = [self._with_own_limit(task) for task in tasks]
         with ProgressBar(self._checked("verbose") > 0, settings.rounds.n_rounds) as bar:
@@ -226,7 +237,7 @@ class BaseMultitask(BaseGTGBM):
         return replace(task, problem=task.problem.with_settings(settings.with_limit(limit)))
 
     def _fit_single(self, tasks: Sequence[Task], callbacks: Sequence[AnyCallback]) -> FittedTasks:
-        """Fit one model to the rows of all tasks; its last column is the number of the task, a category."""
+        """Fit one model to the rows of all tasks; the task is an additional categorical column, the last."""
         (task,) = tasks
         settings, columns = task.problem.settings, task.problem.settings.columns
         columns = replace(
@@ -237,7 +248,7 @@ class BaseMultitask(BaseGTGBM):
         problem = task.problem.with_settings(replace(settings, columns=columns))
         with ProgressBar(self._checked("verbose") > 0, settings.rounds.n_rounds) as bar:
             fitted = train(problem, FitContext(make_pool(self.n_jobs)), [bar.update, *callbacks])
-        # The task itself is no feature.
+        # The column of the task is not a feature of the user's table.
         history = [entry for entry in fitted.model.history if entry.feature < self.n_features_in_]
         fitted = replace(fitted, model=replace(fitted.model, history=history))
         owned = [(entry.feature, entry.category) for entry in history]
@@ -248,11 +259,11 @@ class BaseMultitask(BaseGTGBM):
 
     @property
     def _n_columns_read(self) -> int:
-        # The last column of the model of all tasks is the task.
+        # method="single-task" trains on an additional last column: the task.
         return self.n_features_in_ + self._is_single
 
     def _keep_features(self, histories: Mapping[Any, Sequence[HistoryEntry]]) -> None:
-        """Say which features are whose."""
+        """Set the attributes about selected features, of all tasks and by task."""
         super()._keep_features(histories)
         used = used_features(histories.values(), [(c, self._label(c, value)) for c, value in self._owned])
         self.shared_features_ = columns_of(feature.column for feature in used if feature.n_tasks > 1)
@@ -266,7 +277,7 @@ class BaseMultitask(BaseGTGBM):
         self.task_importances_ = {name: self._importances(model) for name, model in self._models.items()}
 
     def _task_scores(self, X: Any, task: Any) -> F64:
-        """Scores (n,), or (n, T) where there is no `task` and targets had columns."""
+        """Return scores of shape (n,), or (n, T) without `task`."""
         shape, parts = self._read_tables(X, task)
         scores = np.empty(shape)
         for part in parts:
@@ -275,7 +286,10 @@ class BaseMultitask(BaseGTGBM):
         return scores
 
     def _read_tables(self, X: Any, task: Any) -> tuple[tuple[int, ...], list[TableRead]]:
-        """Return the shape of the scores, and what each task reads; of dataframes only columns in use."""
+        """Return the shape of the scores, and the table that the forest of each task reads.
+
+        Only the columns in use are read from a dataframe.
+        """
         check_is_fitted(self, "trees_")
         used = np.unique(np.concatenate([forest.columns for forest in self._forests.values()]))
         used = used[used < self.n_features_in_]
@@ -283,15 +297,15 @@ class BaseMultitask(BaseGTGBM):
         table = X.tocsr() if issparse(X) else X
         where = TaskPlaces.of(as_values(task), table.shape[0], self.tasks_, by_column=self._by_column)
         if self._is_single:
-            # The task itself is the last column, wherever that is now.
+            # The task is the last column, whose position depends on how many columns were read.
             used, places = np.append(used, self.n_features_in_), np.append(places, table.shape[1])
-        found = []
+        tables = []
         for name, part, place in where.parts(table):
             if self._is_single:
                 part = with_task(part, np.full(part.shape[0], self.tasks_.index(name)))
             columns: I64 = places[np.searchsorted(used, self._forests[name].columns)]
-            found.append(TableRead(name, part, columns, place))
-        return where.shape, found
+            tables.append(TableRead(name, part, columns, place))
+        return where.shape, tables
 
     def _compact_parts(self) -> tuple[TaskForests, int | None, I64, FrameSchema | None, Loss]:
         features, schema = self._compact_columns()
@@ -303,7 +317,7 @@ class BaseMultitask(BaseGTGBM):
     def _mean_score(
         self, metric: Callable[..., float], X: Any, y: Any, task: Any, sample_weight: Any
     ) -> float:
-        """Score of all rows, or mean of the tasks' scores where targets have columns."""
+        """Return the metric of all rows; for one target column per task, the mean over tasks."""
         predicted = self.predict(X, task=task)
         if task is not None:
             return float(metric(y, predicted, sample_weight=sample_weight))
@@ -319,10 +333,10 @@ class BaseMultitask(BaseGTGBM):
 
 
 def _timings(fitted: FittedTasks, n_fits: int) -> dict[str, float]:
-    """Seconds per stage, of all fits together."""
+    """Return seconds per stage, summed over fits."""
     fits: list[Fitted] = fitted.tasks[:n_fits]
     stages = dict.fromkeys(stage for fit in fits for stage in fit.timings)
     seconds = {stage: sum(fit.timings.get(stage, 0.0) for fit in fits) for stage in stages}
-    # Clocks of tasks run side by side.
+    # The seconds of tasks that were fitted in parallel may add up to more than the total.
     known = sum(value for stage, value in seconds.items() if stage not in ("other", "total"))
     return seconds | {"other": max(0.0, fitted.seconds - known), "total": fitted.seconds}

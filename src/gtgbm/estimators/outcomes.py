@@ -1,4 +1,4 @@
-"""From the scores of a classifier's trees to decisions, probabilities and labels."""
+"""Converts the scores of a classifier to decision scores, probabilities and labels."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ from gtgbm.losses import LogLoss, Loss
 
 
 def decisions(scores: F64, loss: Loss) -> F64:
-    """Scores (k, n) as (n,), above 0 for the second of two classes, or (n, k), one column per class."""
+    """Return decision scores from scores of shape (k, n).
+
+    Returns
+    -------
+    ndarray of float64, shape (n,) or (n, classes)
+        For two classes above 0 if the second class is predicted; otherwise one column per class.
+    """
     if scores.shape[0] > 1:
         return scores.T
     return scores[0] if isinstance(loss, LogLoss) else np.asarray(loss.predict(scores) - 0.5)
 
 
 def probabilities(scores: F64, loss: Loss) -> F64:
-    """Probability of each class, shape (n, classes), of scores (k, n)."""
+    """Return the probability of each class, shape (n, classes), from scores of shape (k, n)."""
     p = loss.predict(scores)
     if scores.shape[0] > 1:
         return p
@@ -30,6 +36,6 @@ def probabilities(scores: F64, loss: Loss) -> F64:
 
 
 def labels(decided: F64, classes: NDArray[Any]) -> NDArray[Any]:
-    """Most probable class (n,) of decisions (n,) or (n, classes)."""
-    chosen = (decided > 0).astype(np.int64) if decided.ndim == 1 else np.argmax(decided, axis=1)
-    return np.asarray(classes[chosen])
+    """Return the most probable class, shape (n,), from decision scores of shape (n,) or (n, classes)."""
+    number = (decided > 0).astype(np.int64) if decided.ndim == 1 else np.argmax(decided, axis=1)
+    return np.asarray(classes[number])

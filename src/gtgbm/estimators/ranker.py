@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @documented()
 class GTGBMRanker(RelevanceTargets, SingleTask):
-    """GT-GBM for rankings: sorts the documents of a query, and picks few features to do so."""
+    """GT-GBM ranker: boosted trees that rank the documents of queries and select few features."""
 
     _limits_searches = True
     _ranks = True
@@ -79,21 +79,23 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         Parameters
         ----------
         X : array-like or scipy CSR or CSC matrix, shape (n, d)
-            Any float or integer dtype, either memory order; NaN is missing. A dense array is not copied, a
-            sparse one not made dense.
+            Any float or integer dtype, in either memory order; NaN is a missing value. Dense arrays are not
+            copied, sparse matrices are not made dense. Dataframes are accepted as well.
         y : array-like of int, shape (n,)
-            Relevance, from 0.
+            Relevance of each document: integers from 0.
         sample_weight : array-like, shape (n,), optional
-            Weights of at least 0, the same for all rows of a query: one of weight 2 counts as two queries.
+            Weights of at least 0, the same for all rows of a query: a query of weight 2 counts as two.
         eval_set : (X, y) or list of such pairs, optional
-            Data to follow loss and metrics on, in ``evals_result_``; the last one decides early stopping.
+            Rows on which loss and metrics are evaluated after each round (``evals_result_``). The last pair
+            decides early stopping.
         qid : array-like, shape (n,)
-            The query of each row; rows of a query need not stand together.
+            Query of each row, in any order.
         callbacks : sequence of Callback or callables, optional
-            Told of the start, of each round and of the end, with a ``Progress``; may stop training.
-        eval_qid : array-like or list of such, optional
-            Queries of the rows of each eval set.
-        eval_sample_weight : array-like or list of such, optional
+            ``Callback`` objects are called at the start, after each round and at the end, plain callables
+            after each round; both get a ``Progress`` and may stop training.
+        eval_qid : array-like or list of array-like, optional
+            Query of each row of each eval set.
+        eval_sample_weight : array-like or list of array-like, optional
             Weights of the rows of each eval set.
 
         Returns
@@ -109,7 +111,7 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         return self
 
     def predict(self, X: Any) -> F64:
-        """Scores by which to sort documents, the best ones highest.
+        """Predict scores to rank by; better documents have higher scores.
 
         Parameters
         ----------
@@ -123,7 +125,7 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         return self._fitted_loss.predict(scores)
 
     def score(self, X: Any, y: Any, qid: Any) -> float:
-        """Mean NDCG of queries.
+        """Return the mean NDCG of the queries.
 
         Parameters
         ----------
@@ -139,11 +141,12 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         return METRICS["ndcg"](relevance, self.predict(X), None, checked_qid(qid, relevance.shape[0]))
 
     def compact(self) -> CompactRegressor:
-        """Return a small model for serving that takes the selected columns only.
+        """Return a small model for serving: the fitted trees only, without training data.
 
         Returns
         -------
         CompactRegressor
-            Takes K columns, in the order of ``selected_features_``, and predicts the same bits.
+            Takes the K selected columns, in the order of ``selected_features_``; its predictions are
+            identical to those of the estimator.
         """
         return CompactRegressor(*self._compact_parts(), self._fitted_loss)

@@ -27,19 +27,20 @@ class _Regressor(NumberTargets, SingleTask):
         return self._fitted_loss.predict(scores)
 
     def compact(self) -> CompactRegressor:
-        """Return a small model for serving that takes the selected columns only.
+        """Return a small model for serving: the fitted trees only, without training data.
 
         Returns
         -------
         CompactRegressor
-            Takes K columns, in the order of ``selected_features_``, and predicts the same bits.
+            Takes the K selected columns, in the order of ``selected_features_``; its predictions are
+            identical to those of the estimator.
         """
         return CompactRegressor(*self._compact_parts(), self._fitted_loss)
 
 
 @documented()
 class GTGBMRegressor(_Regressor):
-    """GT-GBM: boosted trees that pick few features, found by group testing."""
+    """GT-GBM regressor: boosted trees that select few features, searched for by group testing."""
 
     _limits_searches = True
 
@@ -81,7 +82,7 @@ class GTGBMRegressor(_Regressor):
 
 @documented()
 class AGBMRegressor(_Regressor):
-    """A-GBM: boosted trees that pick few features, each node looking at all of them."""
+    """A-GBM regressor: boosted trees that select few features; every node searches all features."""
 
     def __init__(
         self,
@@ -115,7 +116,7 @@ class AGBMRegressor(_Regressor):
 
 @documented()
 class GBFSRegressor(_Regressor):
-    """GBFS: as A-GBM, with the penalty in absolute units of the squared error."""
+    """GBFS regressor: like A-GBM, but with the penalty in absolute units of the squared error."""
 
     penalty_scale = "absolute"
 

@@ -1,4 +1,4 @@
-"""What fit gets, checked: tables, targets, weights, queries."""
+"""The validated arguments of fit: tables, targets, weights, queries, eval sets, callbacks."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtgbm.boosting import AnyCallback, Callback, Dataset
-from gtgbm.data import as_table
+from gtgbm.data import EncodedFrame, as_table
 from gtgbm.exact import F64, I64, RowWeights
 from gtgbm.losses import Queries, Targets
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows to train on or to validate with.
+    """Training rows or validation rows.
 
     Attributes
     ----------
     table : ndarray or scipy sparse matrix, shape (m, d)
     y : ndarray, shape (n,)
-        Targets; labels as the user gave them until they are turned into numbers.
+        Targets: first as passed by the user, later converted to numbers.
     weight : ndarray of float64, shape (n,), or None
     qid : ndarray, shape (n,), or None
         Query of each row.
     shared : ndarray of int64, shape (n,), or None
-        Which rows of a table that several tasks share, ascending; None: all rows of a table of its own.
+        If several tasks share the table: the rows of this task, ascending. None: all rows of the table.
     """
 
     table: Any
@@ -38,7 +38,7 @@ class Rows:
     shared: I64 | None = None
 
     def at(self, rows: I64) -> Rows:
-        """Take some rows."""
+        """Return some of the rows."""
         y, weight = self.y[rows], None if self.weight is None else self.weight[rows]
         qid = None if self.qid is None else self.qid[rows]
         if self.shared is not None:
@@ -46,21 +46,22 @@ class Rows:
         return Rows(self.table[rows], y, weight, qid)
 
     def with_weight(self) -> Rows:
-        """Leave out the rows that weigh nothing: they are no rows."""
+        """Return the rows without those of weight 0."""
         if self.weight is None or self.weight.all():
             return self
         return self.at(np.flatnonzero(self.weight))
 
     def own(self) -> Rows:
-        """Return the same rows in a table of their own."""
+        """Return the same rows with a table that holds only them."""
         if self.shared is None:
             return self
-        is_whole = self.shared.shape[0] == self.table.shape[0]  # ascending: all rows, in their order
+        # `shared` ascends, so if it is as long as the table, it is all rows in order.
+        is_whole = self.shared.shape[0] == self.table.shape[0]
         table = self.table if is_whole else self.table[self.shared]
         return Rows(table, self.y, self.weight, self.qid)
 
     def dataset(self) -> Dataset:
-        """Return table and targets, numbers by now, as the engine takes them."""
+        """Return table and targets for the engine; targets have been converted to numbers."""
         n = self.y.shape[0]
         weights = RowWeights.equal(n) if self.weight is None else RowWeights.of(self.weight)
         queries = None if self.qid is None else Queries.of(self.qid)
@@ -68,9 +69,11 @@ class Rows:
 
 
 def checked_weight(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> F64 | None:
-    """Return weights (n,) as floats; None where all rows weigh 1."""
+    """Return validated weights of shape (n,); None if all weights are 1."""
     if sample_weight is None:
         return None
+    if np.ma.is_masked(sample_weight):
+        raise ValueError(f"{name} is masked in some rows: give every row a weight, 0 to leave it out")
     try:
         weight = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -82,38 +85,37 @@ def checked_weight(sample_weight: Any, n_rows: int, name: str = "sample_weight")
     if not np.isfinite(weight).all() or weight.min(initial=0.0) < 0.0:
         raise ValueError(f"{name} holds NaN, infinity or a negative number; give weights of at least 0")
     if not weight.any():
-        raise ValueError(f"{name} is zero everywhere; some row must have a weight")
+        raise ValueError(f"{name} is zero everywhere; at least one weight must be positive")
     return None if bool((weight == 1.0).all()) else weight
 
 
 def weight_of_queries(weight: F64 | None, qid: NDArray[Any], name: str) -> F64 | None:
-    """Weights of rows, if they are the same within every query."""
+    """Return the weights of rows if they are the same within every query, else raise an error."""
     if weight is None:
         return None
     _, first, number = np.unique(qid, return_index=True, return_inverse=True)
     differs = weight[first][number] != weight
     if differs.any():
         raise ValueError(
-            f"{name} differs within query {qid[differs][0]}: pairs of its documents need one weight, so give "
-            "all rows of a query the same"
+            f"{name} differs within query {qid[differs][0]}: give the same weight to all rows of a query"
         )
     return weight
 
 
 def checked_qid(qid: Any, n_rows: int, name: str = "qid") -> NDArray[Any]:
-    """Return the query of each row."""
+    """Return the validated query of each row."""
     if qid is None:
         raise ValueError(f"{name} is missing: give the query of each row, as in fit(X, y, qid=...)")
     ids = np.asarray(qid)
     if ids.shape != (n_rows,):
         raise ValueError(f"{name} has shape {ids.shape}; give one query id per row, shape ({n_rows},)")
-    if any(one is None or one != one for one in (ids if ids.dtype.kind in "fO" else ())):
+    if any(query is None or query != query for query in (ids if ids.dtype.kind in "fO" else ())):
         raise ValueError(f"{name} holds NaN or None; every row needs a query id")
     try:
         np.unique(ids)
     except TypeError as error:
         raise TypeError(
-            f"{name} holds ids that cannot be compared ({error}); give all of one type"
+            f"{name} holds ids that cannot be compared ({error}); give ids of one type"
         ) from error
     return ids
 
@@ -122,14 +124,25 @@ def pairs_of(eval_set: Any) -> list[tuple[Any, Any]]:
     """Return an ``eval_set`` as a list of (X, y) pairs."""
     if eval_set is None:
         return []
-    sets = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else eval_set
+    is_one = isinstance(eval_set, tuple) and len(eval_set) == 2 and not all(map(_is_pair, eval_set))
+    sets = [eval_set] if is_one else eval_set
     if not isinstance(sets, Sequence) or any(not isinstance(s, tuple | list) or len(s) != 2 for s in sets):
         raise ValueError("eval_set must be one pair (X, y) or a list of such pairs")
     return [(s[0], s[1]) for s in sets]
 
 
+def _is_pair(value: Any) -> bool:
+    """Whether a value is (X, y) rather than one of the two: a table comes first, not a row or a target."""
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        return False
+    first = value[0]
+    if isinstance(first, list | tuple):
+        return bool(first) and np.ndim(first[0]) == 1
+    return isinstance(first, EncodedFrame) or len(getattr(first, "shape", ())) == 2
+
+
 def per_set(values: Any, n_sets: int, name: str) -> list[Any]:
-    """Return what belongs to each of the eval sets as a list; a lone array belongs to a lone set."""
+    """Return an argument with one entry per eval set as a list; a single array is for a single eval set."""
     if values is None:
         return [None] * n_sets
     if n_sets == 1 and not (isinstance(values, list | tuple) and len(values) == 1):
@@ -140,7 +153,7 @@ def per_set(values: Any, n_sets: int, name: str) -> list[Any]:
 
 
 def listed(callbacks: Any) -> list[AnyCallback]:
-    """Return ``callbacks`` as a list."""
+    """Return the validated ``callbacks`` as a list."""
     if callbacks is None:
         return []
     if not isinstance(callbacks, Sequence):

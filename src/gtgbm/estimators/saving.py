@@ -1,4 +1,4 @@
-"""From a fitted estimator to a model file and back; ``gtgbm.model_file`` knows the file."""
+"""Converts fitted estimators to stored models and back; ``gtgbm.model_file`` reads and writes the files."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ def save_model(model: Any, path: str | PathLike[str], about: Mapping[str, str] |
 
     Parameters
     ----------
-    model : estimator
-        Any of gtgbm's. Trees, selection history, results and parameters are written, so that a loaded model
-        predicts the same bits; training data is not.
+    model : fitted estimator of this package
+        Trees, selection history, results and parameters are written, so that the predictions of a loaded
+        model are identical; training data is not written.
     path : str or path
-        JSON; written aside and then renamed, so that no half of a file is ever there.
+        The JSON file to write. A temporary file is written first and then renamed, so that the file is never
+        incomplete.
     about : mapping of str to str, optional
-        What the reader should know, such as the name of the target.
+        Texts to store in the file, such as the name of the target.
     """
     write_model_file(stored_model(model, about), path)
 
@@ -52,12 +53,13 @@ def load_model(path: str | PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        Of the class that was saved. It predicts the same bits; a later ``fit`` begins anew.
+        An estimator of the class that was saved, with identical predictions. It cannot be continued with
+        ``warm_start``: a later ``fit`` starts from scratch.
 
     Raises
     ------
     ModelFileError
-        If the file is not a whole and valid model. Reading runs no code from the file.
+        If the file is incomplete or invalid. Reading a file runs no code from it.
     """
     stored = read_model_file(path)
     with model_file_errors(path):
@@ -65,9 +67,9 @@ def load_model(path: str | PathLike[str]) -> Any:
 
 
 def stored_model(model: Any, about: Mapping[str, str] | None = None) -> StoredModel:
-    """Return what a file holds of a fitted estimator."""
+    """Return the content of the model file of a fitted estimator."""
     if not hasattr(model, "trees_"):
-        raise ValueError(f"model={model!r} is no fitted model of gtgbm: call fit first")
+        raise ValueError(f"model={model!r} is not a fitted estimator of gtgbm: call fit first")
     names = getattr(model, "feature_names_in_", None)
     schema: FrameSchema | None = model._schema
     return StoredModel(
@@ -84,7 +86,7 @@ def _parts(model: Any) -> list[StoredPart]:
     tasks = list(model._models)
     if not hasattr(model, "tasks_"):
         return [StoredPart(None, model._models[None], model.search_)]
-    # A model of all tasks in one is the same for each.
+    # method="single-task" has one model for all tasks: it is stored once.
     return [
         StoredPart(None if model._is_single else _task_name(task), model._models[task], model.search_[task])
         for task in (tasks[:1] if model._is_single else tasks)

@@ -1,4 +1,4 @@
-"""Parameters of all estimators, and the settings of a fit they stand for."""
+"""Parameters of all estimators, and the settings of a fit that they define."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from gtgbm.parameters import PARAMETERS, Context
 from gtgbm.pricing import PenaltyScale
 from gtgbm.search import GroupTestSettings
 
-NOTHING_KNOWN = Context()
-"""Of the data, when a parameter is checked whose values do not depend on it."""
+NO_CONTEXT = Context()
+"""For parameters whose valid values do not depend on the data."""
 
 _MIN_TEST_ROWS = 100
-"""Nodes with fewer test rows propose only noise (docs/group-testing.md)."""
+"""At nodes with fewer test rows, group tests find only noise (docs/group-testing.md)."""
 _CHANCE_GAIN = 4.0
-"""What a useless feature's best split gains by chance, in residual variances (docs/group-testing.md)."""
+"""Gain by chance of an irrelevant feature's best split, in residual variances (docs/group-testing.md)."""
 _TEST_ROWS = (1000, 2000)
-"""Fewest and most rows an automatic group test looks at (docs/group-testing.md)."""
+"""Smallest and largest number of test rows with test_rows='auto' (docs/group-testing.md)."""
 
 REVISIT_SHARE = 0.5
-"""GT-GBM looks for new features at a node once it has half the rows of the last node that looked and found
-nothing: faster, and the features it buys are worth more (docs/group-testing.md)."""
+"""GT-GBM searches for new features at a node once it has at most this share of the rows of the last node
+above it whose search found nothing: this is faster, and selects better features (docs/group-testing.md)."""
 
 LONGEST_BACKOFF = 3
-"""Back-off of GT-GBM: after each fruitless search skip 1, 2, then this many trees."""
+"""Back-off of GT-GBM: after each fruitless search, skip 1, 2, then this many trees."""
 
 
 class Parameters(BaseEstimator):
-    """Arguments of a constructor, kept as they are until ``fit`` checks them."""
+    """Parameters of the estimators; ``fit`` validates them."""
 
-    # Parameters that some subclasses fix instead of offering them.
+    # Defaults for subclasses without these parameters.
     search: Any = "exhaustive"
     penalty_scale: Any = "root"
     n_relevant: Any = None
@@ -50,12 +50,11 @@ class Parameters(BaseEstimator):
     test_rows: Any = "auto"
     shortlist: Any = 1.0
 
-    # Whether not every node of every tree searches for new features.
+    # Whether only some nodes of some trees search for new features (REVISIT_SHARE, LONGEST_BACKOFF).
     _limits_searches = False
-    # What the columns of the dataframe hold that the model was trained on.
+    # The columns of the training dataframe; None if the model was trained on an array.
     _schema: FrameSchema | None = None
 
-    # Parameters of every subclass.
     n_estimators: Any
     learning_rate: Any
     penalty: Any
@@ -81,20 +80,20 @@ class Parameters(BaseEstimator):
     warm_start: Any
 
     def _set_parameters(self, values: dict[str, Any]) -> None:
-        """Keep the arguments of ``__init__`` as they are; ``fit`` checks them."""
+        """Set the arguments of ``__init__`` unchanged, as scikit-learn requires; ``fit`` validates them."""
         for name in self._get_param_names():
             setattr(self, name, values[name])
 
-    def _checked(self, name: str, context: Context = NOTHING_KNOWN) -> Any:
-        """Return the value of a parameter as the engine takes it."""
+    def _checked(self, name: str, context: Context = NO_CONTEXT) -> Any:
+        """Return the validated value of a parameter."""
         return PARAMETERS[name].check(getattr(self, name), context)
 
     def _settings(self, n_features: int, penalty: Any = None, learning_rate: Any = None) -> Settings:
-        """Check parameters; several tasks have a penalty and a learning rate each."""
-        given = self.penalty if penalty is None else penalty
+        """Validate the parameters; each task of a multitask model passes its penalty and learning rate."""
+        cost = self.penalty if penalty is None else penalty
         rate = self.learning_rate if learning_rate is None else learning_rate
         scale: PenaltyScale = self._checked("penalty_scale")
-        price = PARAMETERS["penalty"].check(given, Context(others={"penalty_scale": scale}))
+        price = PARAMETERS["penalty"].check(cost, Context(others={"penalty_scale": scale}))
         names = getattr(self, "feature_names_in_", None)
         context = Context(n_features=n_features, feature_names=names)
         categorical = self._checked("categorical_features", context)
@@ -102,8 +101,8 @@ class Parameters(BaseEstimator):
             categorical = sorted({*categorical, *self._schema.categorical})
         context = replace(context, categorical=categorical)
         whole = self._checked("categorical") == "column"
-        # A categorical column holds more features than one.
-        of_limit = NOTHING_KNOWN if categorical and not whole else context
+        # Each category is a feature, so the number of columns is not an upper bound.
+        of_limit = NO_CONTEXT if categorical and not whole else context
         test_rows = self._n_test_rows(price if scale == "root" else None)
         limits_searches = self._limits_searches and test_rows is not None
         return Settings(
@@ -155,7 +154,7 @@ class Parameters(BaseEstimator):
         factor: float = self._checked("shortlist")
         if factor > 1.0 and self.n_features_to_select is None:
             raise ValueError(
-                f"shortlist={self.shortlist} needs n_features_to_select, which it is a multiple of: give both"
+                f"shortlist={self.shortlist} is a multiple of n_features_to_select, which is None: give both"
             )
         return factor
 
@@ -164,5 +163,5 @@ class Parameters(BaseEstimator):
         if not isinstance(rows, str):
             return rows
         fewest, most = _TEST_ROWS
-        # A selected feature gains more than μ of the squared error, chance about 8 rows' worth.
+        # A selected feature gains more than μ of the squared error; chance gains about as much as 8 rows.
         return most if not penalty else int(np.clip(8.0 / penalty, fewest, most))

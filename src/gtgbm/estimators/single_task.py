@@ -1,4 +1,4 @@
-"""Estimators of one task: fit, warm start, scores."""
+"""The common base of the single-task estimators: fit, warm start, scores."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class SingleTask(BaseGTGBM):
-    """Common base of the estimators of one task; not for direct use."""
+    """Common base of the single-task estimators; not for direct use."""
 
-    # Whether rows belong to queries.
+    # Whether the estimator is a ranker, whose rows belong to queries.
     _ranks = False
     _seed: int
 
@@ -45,17 +45,19 @@ class SingleTask(BaseGTGBM):
         Parameters
         ----------
         X : array-like or scipy CSR or CSC matrix, shape (n, d)
-            Any float or integer dtype, either memory order; NaN is missing. A dense array is not copied, a
-            sparse one not made dense.
+            Any float or integer dtype, in either memory order; NaN is a missing value. Dense arrays are not
+            copied, sparse matrices are not made dense. Dataframes are accepted as well.
         y : array-like, shape (n,)
-            Targets: class labels of classifiers, numbers of regressors.
+            Class labels for classifiers, numbers for regressors.
         sample_weight : array-like, shape (n,), optional
             Weights of at least 0: a row of weight 2 counts as two rows.
         eval_set : (X, y) or list of such pairs, optional
-            Data to follow loss and metrics on, in ``evals_result_``; the last one decides early stopping.
+            Rows on which loss and metrics are evaluated after each round (``evals_result_``). The last pair
+            decides early stopping.
         callbacks : sequence of Callback or callables, optional
-            Told of the start, of each round and of the end, with a ``Progress``; may stop training.
-        eval_sample_weight : array-like or list of such, optional
+            ``Callback`` objects are called at the start, after each round and at the end, plain callables
+            after each round; both get a ``Progress`` and may stop training.
+        eval_sample_weight : array-like or list of array-like, optional
             Weights of the rows of each eval set.
 
         Returns
@@ -69,14 +71,14 @@ class SingleTask(BaseGTGBM):
         return self
 
     def _with_class_weight(self, rows: Rows) -> Rows:
-        """Let rows weigh as much as their class does."""
+        """Multiply the weights of rows by those of their classes."""
         return rows
 
     def _is_reset(self) -> bool:
-        """Whether this fit does not go on with the last one; the last one is forgotten then."""
+        """Discard the previous fit, unless this fit continues it; return whether it was discarded."""
         if self._checked("warm_start") and hasattr(self, "trees_"):
             return False
-        self._forget()
+        self._discard_fit()
         return True
 
     def _fit(
@@ -89,7 +91,7 @@ class SingleTask(BaseGTGBM):
         reset: bool,
         eval_qid: Any = None,
     ) -> None:
-        """Fit to rows whose targets are still as they were given; none of them weighs nothing."""
+        """Fit to rows with positive weights, whose targets are not converted yet."""
         self._learn_targets({None: rows.y}, reset=reset)
         rows = Rows(rows.table, self._numbers_of(rows.y, "y"), rows.weight, rows.qid)
         self._warn_of(rows.y, None)
@@ -98,9 +100,9 @@ class SingleTask(BaseGTGBM):
         n_features = rows.table.shape[1]
         settings = self._settings(n_features)
         continued = self._continued(settings, loss)
-        self._forget()
+        self._discard_fit()
         pool, verbose = make_pool(self.n_jobs), self._checked("verbose")
-        # Going on, the same rows are held out, or they would be known already.
+        # A continued fit must hold out the same rows: it has already trained on the others.
         seed = self._new_seed() if continued is None else self._seed
         columns = settings.columns
         self._seed, self._fitted_settings = seed, (self._loss_name, columns.monotone, columns.categorical)
@@ -110,17 +112,19 @@ class SingleTask(BaseGTGBM):
         with ProgressBar(verbose > 0, settings.rounds.n_rounds) as bar:
             fitted = train_selecting(problem, pool, [bar.update, *callbacks], continued)
         owned = [(entry.feature, entry.category) for entry in fitted.model.history]
-        # A loss of its own, which knows nothing of the training rows.
+        # A new loss object: the one used for training refers to the training rows.
         self._keep({None: fitted}, owned, self._make_loss())
+        if np.any(rows.y != rows.y[0]):
+            self._warn_of_few(settings.prices.limit, f"penalty={self.penalty}", stacklevel=4)
         self.timings_ = fitted.timings
         if verbose > 0:
             bar.summary(len(self.selected_features_), n_features, fitted.search, fitted.timings["total"])
 
     def _validations(self, eval_set: Any, eval_sample_weight: Any, eval_qid: Any) -> list[Rows]:
-        """Read eval sets and turn their targets into numbers."""
+        """Read eval sets and convert their targets to numbers."""
         sets = self._eval_rows(eval_set, eval_sample_weight)
         qids = per_set(eval_qid, len(sets), "eval_qid")
-        found = []
+        validations = []
         for k, (rows, qid) in enumerate(zip(sets, qids, strict=True)):
             name, n = f"eval_set[{k}]", rows.table.shape[0]
             y = self._numbers_of(rows.y, f"{name}: y")
@@ -130,34 +134,38 @@ class SingleTask(BaseGTGBM):
             weight = rows.weight
             if ids is not None:
                 weight = weight_of_queries(weight, ids, f"eval_sample_weight[{k}]")
-            found.append(Rows(rows.table, y, weight, ids))
-        return found
+            validations.append(Rows(rows.table, y, weight, ids))
+        return validations
 
     def _continued(self, settings: Settings, loss: Loss) -> Model | None:
-        """Return the model of the last fit, if this one is to go on with it."""
+        """Return a copy of the model of the previous fit if this fit continues it, else None."""
         if not self.warm_start or not hasattr(self, "trees_"):
             return None
         if not hasattr(self, "_fitted_settings"):
             raise ValueError(
-                "warm_start=True: a model read from a file cannot go on; fit it anew, or pickle models"
+                "warm_start=True: a model read from a file cannot be continued; use warm_start=False, or "
+                "pickle the model instead"
             )
         model, n_rounds = self._models[None], settings.rounds.n_rounds
         now = (self._loss_name, settings.columns.monotone, settings.columns.categorical)
         named = ("loss", "monotone_constraints", "categorical_features")
-        for name, before, wanted in zip(named, self._fitted_settings, now, strict=True):
-            if before != wanted:
-                raise ValueError(f"warm_start=True: {name} differs from that of the last fit, which stays")
+        for name, previous, current in zip(named, self._fitted_settings, now, strict=True):
+            if previous != current:
+                raise ValueError(
+                    f"warm_start=True: {name} differs from that of the previous fit: give the same, or "
+                    "warm_start=False"
+                )
         limit = settings.prices.limit
         if limit is not None and limit < len(model.history):
             raise ValueError(
                 f"n_features_to_select={limit} is less than the {len(model.history)} features of "
-                "the last fit: give more, or warm_start=False"
+                "the previous fit: give more, or warm_start=False"
             )
         if loss.n_scores != model.start.shape[0]:
-            raise ValueError("warm_start=True: y has another number of classes than in the last fit")
+            raise ValueError("warm_start=True: y has a different number of classes than in the previous fit")
         if n_rounds < model.n_rounds:
             raise ValueError(
-                f"n_estimators={n_rounds} is less than the {model.n_rounds} rounds of the last fit: give "
+                f"n_estimators={n_rounds} is less than the {model.n_rounds} rounds of the previous fit: give "
                 "more, or warm_start=False"
             )
         return model.copy()
@@ -167,12 +175,12 @@ class SingleTask(BaseGTGBM):
         return self._forests[None]
 
     def _scores(self, X: Any) -> F64:
-        """Scores of rows, shape (k, n)."""
+        """Return the scores of rows, shape (k, n)."""
         fitted = vars(self)
         if "trees_" not in fitted:
             check_is_fitted(self, "trees_")
         forest = self._forest
-        # What scikit-learn would find in a plain array: it takes longer to look than a row to predict.
+        # Plain arrays skip scikit-learn's validation, which takes longer than the prediction of a row.
         is_plain = (
             type(X) is np.ndarray
             and X.ndim == 2
@@ -188,10 +196,10 @@ class SingleTask(BaseGTGBM):
         return forest.scores(table, pool_for_rows(self.n_jobs, table.shape[0]), columns)
 
     def _read_tables(self, X: Any, task: Any) -> tuple[tuple[int, ...], list[TableRead]]:
-        """Return the shape of the scores, and what the forest reads."""
+        """Return the shape of the scores, and the table that the forest reads."""
         check_is_fitted(self, "trees_")
         if task is not None:
-            raise ValueError("task is for multitask models; this one has no tasks: leave it out")
+            raise ValueError("task is for multitask models, and this model has a single task: leave it out")
         table, places = read_columns(self, X, self._forest.columns)
         n, n_scores = table.shape[0], self._fitted_loss.n_scores
         shape = (n,) if n_scores == 1 else (n, n_scores)

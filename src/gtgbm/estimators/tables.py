@@ -1,4 +1,4 @@
-"""What users hand over as X and y: dataframes by name, everything else as scikit-learn checks it."""
+"""Reads X and y: the columns of dataframes by name, everything else with scikit-learn's validation."""
 
 from __future__ import annotations
 
@@ -15,29 +15,31 @@ from gtgbm.data import (
     FrameSchema,
     as_frame,
     as_table,
-    as_values,
+    check_sparse,
     encode_frame,
     lacking,
     listed,
+    unmasked,
 )
+from gtgbm.estimators.target_values import target_values
 from gtgbm.exact import I64
 
 INPUT: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": "numeric", "ensure_all_finite": False}
-"""What scikit-learn's validation lets through: we take all of it."""
+"""Options of scikit-learn's validation."""
 
 
 class TableRead(NamedTuple):
-    """What the forest of a task reads.
+    """The table that the forest of a task reads.
 
     Attributes
     ----------
     task : object
-        None for models of one task.
+        None for single-task models.
     table : Table or CSR matrix, shape (m, c)
     columns : ndarray of int64
-        Where the columns of the forest are in the table.
+        Positions of the forest's columns in the table.
     place : index
-        Where its scores stand among those of all tasks.
+        Position of its scores among those of all tasks.
     """
 
     task: Any
@@ -47,16 +49,17 @@ class TableRead(NamedTuple):
 
 
 def read_training(estimator: Any, X: Any, y: Any, *, reset: bool, y_numeric: bool = False) -> tuple[Any, Any]:
-    """Check a table to train on and its targets.
+    """Validate a training table and its targets.
 
-    Sets ``n_features_in_``, ``feature_names_in_`` and what the columns of a dataframe hold, unless the fit
-    goes on with an earlier one; then the table must be of the same kind.
+    With `reset`, this sets ``n_features_in_``, ``feature_names_in_`` and the schema of a dataframe; otherwise
+    the table must match those of the previous fit.
     """
-    y = as_values(y)
+    check_sparse(X)
+    X, y = unmasked(X), target_values(y, "y", is_numeric=y_numeric)
     if not isinstance(X, EncodedFrame) and as_frame(X) is None:
         if reset:
             estimator._schema = None
-        _refuse_array(estimator, "X")
+        _require_frame(estimator, "X")
         return tuple(
             validate_data(estimator, X, y, **INPUT, ensure_min_samples=2, y_numeric=y_numeric, reset=reset)
         )
@@ -71,23 +74,25 @@ def read_training(estimator: Any, X: Any, y: Any, *, reset: bool, y_numeric: boo
     table = read_table(estimator, X, reset=reset)
     check_consistent_length(table, y)
     if not reset:
-        _refuse_unseen(estimator._schema, table)
+        _require_known_categories(estimator._schema, table)
     return table, y
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool, what: str = "X") -> Any:
-    """Check a table and return it as an array or a sparse matrix of numbers."""
+    """Validate a table and return it as an array or a sparse matrix of numbers."""
+    check_sparse(X)
+    X = unmasked(X)
     if isinstance(X, EncodedFrame):
         if reset:
             keep_schema(estimator, X.schema)
         return X.table
-    found = as_frame(X, what)
-    if found is None:
+    named_frame = as_frame(X, what)
+    if named_frame is None:
         if reset:
             estimator._schema = None
-        _refuse_array(estimator, what)
+        _require_frame(estimator, what)
         return validate_data(estimator, X, **INPUT, ensure_min_samples=2 if reset else 1, reset=reset)
-    frame, is_named = found
+    frame, is_named = named_frame
     if not reset:
         if estimator._schema is None:
             return validate_data(estimator, X, **INPUT, reset=False)
@@ -101,7 +106,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool, what: str = "X") -> Any:
 
 
 def keep_schema(estimator: Any, schema: FrameSchema) -> None:
-    """Remember the columns of a dataframe."""
+    """Set the attributes about the columns of a dataframe."""
     estimator._schema, estimator.n_features_in_ = schema, len(schema.columns)
     if schema.is_named:
         estimator.feature_names_in_ = np.array([column.name for column in schema.columns], dtype=object)
@@ -110,7 +115,7 @@ def keep_schema(estimator: Any, schema: FrameSchema) -> None:
 
 
 def read_eval_table(estimator: Any, X: Any, k: int) -> AnyTable:
-    """Check the table of the k-th eval set against the training table."""
+    """Validate the table of the k-th eval set against the training table."""
     try:
         return as_table(read_table(estimator, X, reset=False))
     except ValueError as error:
@@ -118,63 +123,63 @@ def read_eval_table(estimator: Any, X: Any, k: int) -> AnyTable:
 
 
 def read_columns(estimator: Any, X: Any, columns: I64) -> tuple[AnyTable, I64]:
-    """Check a table to predict for, and return it with the places of some columns in it.
+    """Validate a table for prediction, and return it with the positions of `columns` in it.
 
-    Of a dataframe only those columns need be there.
+    A dataframe needs only these columns.
     """
     schema: FrameSchema | None = estimator._schema
     is_frame = not isinstance(X, np.ndarray | EncodedFrame)
-    found = as_frame(X) if schema is not None and is_frame else None
-    if schema is None or found is None:
+    named_frame = as_frame(X) if schema is not None and is_frame else None
+    if schema is None or named_frame is None:
         table = read_table(estimator, X, reset=False)
         return (as_table(table) if isinstance(table, np.ndarray) else table), columns
-    schema.check_width(found[0])
-    table = schema.at(columns.tolist()).table(found[0])
+    schema.check_width(named_frame[0])
+    table = schema.at(columns.tolist()).table(named_frame[0])
     return as_table(table), np.arange(columns.shape[0])
 
 
 def selected_of(X: Any, names: NDArray[Any], library: str) -> Any:
-    """Take columns of a dataframe by name; None if X is no dataframe with names.
+    """Return columns of a dataframe by name, or None if X is not a dataframe with names.
 
     Parameters
     ----------
     library : {"default", "pandas", "polars"}
-        What to return; "default": an array.
+        Type of the result; "default" is an array.
     """
-    found = as_frame(X)
-    if found is None or not found[1]:
+    named_frame = as_frame(X)
+    if named_frame is None or not named_frame[1]:
         return None
-    frame = found[0]
-    absent = lacking(names, frame.columns)
-    if absent:
-        raise ValueError(f"X has no columns {listed(absent)}, which were selected")
+    frame = named_frame[0]
+    missing = lacking(names, frame.columns)
+    if missing:
+        raise ValueError(f"X has no columns {listed(missing)}, which were selected")
     if not names.shape[0]:  # a dataframe without columns would have no rows either
         return np.empty((len(frame), 0))
-    chosen = frame.select(names.tolist())
+    selected = frame.select(names.tolist())
     if library == "pandas":
-        return chosen.to_pandas()
+        return selected.to_pandas()
     if library == "polars":
-        return chosen.to_polars()
-    columns = [chosen[name].to_numpy() for name in chosen.columns]
+        return selected.to_polars()
+    columns = [selected[name].to_numpy() for name in selected.columns]
     dtypes = {column.dtype for column in columns}
     is_numeric = all(dtype.kind in "fiub" for dtype in dtypes)
     return np.column_stack(columns if is_numeric else [column.astype(object) for column in columns])
 
 
-def _refuse_unseen(schema: FrameSchema, table: Any) -> None:
-    """Refuse categories that a fit to go on with does not know."""
+def _require_known_categories(schema: FrameSchema, table: Any) -> None:
+    """Raise an error if a table has categories that the previous fit did not see."""
     for k in schema.categorical:
         if (table[:, k] == UNSEEN).any():
             raise ValueError(
-                f"warm_start=True: column {schema.columns[k].name!r} has categories that the last fit did "
-                "not see; fit anew"
+                f"warm_start=True: column {schema.columns[k].name!r} has categories that the previous fit "
+                "did not see: use warm_start=False"
             )
 
 
-def _refuse_array(estimator: Any, what: str) -> None:
+def _require_frame(estimator: Any, what: str) -> None:
     schema: FrameSchema | None = estimator._schema
     if schema is not None and schema.categorical:
         raise ValueError(
-            f"{what} is no dataframe, but the model was trained on one with columns of text or categories "
+            f"{what} is not a dataframe, but the model was trained on one with columns of text or categories "
             f"({listed(schema.text_names)}): give a dataframe"
         )

@@ -1,4 +1,4 @@
-"""What is predicted: classes, numbers or relevance. One class each, for models of one task and of several."""
+"""Kinds of targets: classes, numbers, relevance. Single-task and multitask estimators inherit one of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_array, column_or_1d
 from gtgbm.estimators.holding_out import held_out_queries, held_out_rows
 from gtgbm.estimators.rows import Rows
 from gtgbm.estimators.settings import Parameters
-from gtgbm.exact import F64, I64
+from gtgbm.estimators.target_values import target_values
+from gtgbm.exact import F64, I64, RowWeights
 from gtgbm.losses import (
     NOT_OF_CLASSES,
     AbsoluteError,
@@ -34,37 +35,42 @@ from gtgbm.metrics import TargetKind
 from gtgbm.parameters import Context
 
 _LARGEST_TARGET = 1e100
-"""Squares of larger residuals would leave the range of floats."""
+"""The squares of larger residuals could overflow."""
 _SMALLEST_SPREAD = 1e-100
-"""So would squares of smaller ones."""
+"""The squares of smaller residuals could underflow."""
 _MOST_RELEVANT = 31
-"""Gains are 2 ** relevance - 1."""
+"""Largest relevance: the gains of NDCG are 2 ** relevance - 1."""
 
 
 class Targets(Parameters):
-    """How targets are read, and which loss they go with."""
+    """Reads targets and makes the loss for them."""
 
-    # Whether targets that are no numbers are refused.
+    # Whether the targets must be numbers.
     _y_is_numeric = True
 
     def _learn_targets(self, targets: Mapping[Any, NDArray[Any]], *, reset: bool) -> None:
-        """Look at the targets of each task, or of the only one, whose name is None.
+        """Validate the targets of each task and set what is learnt from them, such as ``classes_``.
 
         Parameters
         ----------
+        targets : mapping
+            Targets by task; a single-task model has one task, None.
         reset : bool
-            False where the fit goes on with an earlier one, whose targets were of the same kind.
+            False if the fit continues a previous one, whose targets were of the same kind.
         """
 
     def _numbers_of(self, y: Any, name: str) -> F64:
-        """Return targets as the loss takes them, shape (n,); errors call them `name`."""
+        """Return targets as numbers for the loss, shape (n,); errors call them `name`."""
         raise NotImplementedError
 
     def _warn_of(self, y: F64, task: Any) -> None:
-        """Warn of targets, numbers by now, that a model of the task can be fitted to in vain only."""
+        """Warn if there is nothing to learn from the targets of a task, already converted to numbers."""
+
+    def _check_weight(self, rows: Rows, task: Any) -> None:
+        """Refuse weights that leave nothing of a part of the targets, numbers by now."""
 
     def _make_loss(self) -> Loss:
-        """Return the loss for the targets learnt."""
+        """Return the loss for these targets."""
         raise NotImplementedError
 
     @property
@@ -72,11 +78,14 @@ class Targets(Parameters):
         raise NotImplementedError
 
     def _hold_out(self, rows: Rows, seed: int) -> tuple[I64, I64]:
-        """Draw rows to train on and rows to validate with."""
+        """Split rows into training rows and held-out rows."""
         return held_out_rows(rows.y.shape[0], self._checked("validation_fraction"), seed, None)
 
     def _split_off(self, rows: Rows, validations: Sequence[Rows], seed: int) -> tuple[Rows, Sequence[Rows]]:
-        """Return rows to train on and sets to validate with; rows are held out where there is no set."""
+        """Return training rows and validation sets.
+
+        With early stopping and without validation sets, some of the rows are held out.
+        """
         if self._checked("early_stopping_rounds") is None or validations:
             return rows, validations
         kept, held_out = self._hold_out(rows, seed)
@@ -84,7 +93,7 @@ class Targets(Parameters):
 
 
 class ClassTargets(ClassifierMixin, Targets):
-    """Classes, of any labels."""
+    """Classes, with labels of any type."""
 
     _y_is_numeric = False
     classes_: NDArray[Any]
@@ -99,24 +108,39 @@ class ClassTargets(ClassifierMixin, Targets):
         if None in targets:
             if n_classes < 2:
                 raise ValueError(
-                    f"y has one class only ({self.classes_[0]}): a classifier needs at least two classes"
+                    f"y has only one class ({self.classes_[0]}): a classifier needs at least two classes"
                 )
             return
         if n_classes != 2:
-            raise ValueError(f"y has {n_classes} classes: tasks have two classes each")
+            raise ValueError(f"y has {n_classes} classes: multitask classifiers need exactly two classes")
         for task, y in targets.items():
             if np.unique(y).shape[0] < 2:
                 raise ValueError(
-                    f"task {task!r} has one class only ({y[0]}): leave it out, or give more rows"
+                    f"task {task!r} has only one class ({y[0]}): leave it out, or give more rows"
                 )
 
     def _numbers_of(self, y: Any, name: str) -> F64:
-        """Return the number of each label's class."""
-        y = column_or_1d(y)
+        """Return labels as positions in ``classes_``."""
+        y = column_or_1d(target_values(y, name, is_numeric=False))
         unknown = np.setdiff1d(y, self.classes_)
         if unknown.shape[0]:
             raise ValueError(f"{name} has classes that training did not see: {unknown[:5].tolist()}")
         return np.asarray(np.searchsorted(self.classes_, y), dtype=np.float64)
+
+    def _check_weight(self, rows: Rows, task: Any) -> None:
+        """Refuse weights that make a class so light that nothing of it is left in their sum."""
+        if rows.weight is None:
+            return
+        number, counted = rows.y.astype(np.int64), RowWeights.of(rows.weight).fine
+        weight = np.bincount(number, weights=rows.weight)
+        light = np.flatnonzero((np.bincount(number, weights=counted) == 0) & (np.bincount(number) > 0))
+        if light.shape[0]:
+            label, where = self.classes_[light[0]], "" if task is None else f" in task {task!r}"
+            raise ValueError(
+                f"sample_weight (times class_weight) of all rows of class {label!r}{where} is "
+                f"{weight[light[0]]:g} of {weight.sum():g}, too little to be counted: give weights less far "
+                "apart, or leave the class out"
+            )
 
     def _make_loss(self) -> Loss:
         n_classes = self.classes_.shape[0]
@@ -127,14 +151,16 @@ class ClassTargets(ClassifierMixin, Targets):
             if not isinstance(function, Pointwise):
                 return function
             if isinstance(self.loss, NOT_OF_CLASSES):
-                raise ValueError(f"loss={self.loss!r} is for regressors: use 'log_loss' or one of your own")
+                raise ValueError(
+                    f"loss={self.loss!r} is for regressors: use 'log_loss' or a user-defined loss"
+                )
             return function.of_classes()
         if self.loss != "log_loss":
             raise ValueError(f"loss={self.loss!r} is for two classes, y has {n_classes}: use loss='log_loss'")
         if self.monotone_constraints is not None:
             raise ValueError(
-                f"monotone_constraints are for two classes, y has {n_classes}: one probability among many "
-                "cannot be bound to rise; use None"
+                f"monotone_constraints are for two classes, but y has {n_classes}: the probabilities of more "
+                "classes cannot be constrained; use None"
             )
         return MultinomialLoss(n_classes)
 
@@ -143,7 +169,7 @@ class ClassTargets(ClassifierMixin, Targets):
         return "binary" if self.classes_.shape[0] == 2 else "multiclass"
 
     def _hold_out(self, rows: Rows, seed: int) -> tuple[I64, I64]:
-        """Draw rows of each class."""
+        """Split the rows of each class."""
         return held_out_rows(rows.y.shape[0], self._checked("validation_fraction"), seed, rows.y)
 
 
@@ -163,7 +189,7 @@ class NumberTargets(RegressorMixin, Targets):
     _kind_of_target: TargetKind = "numbers"
 
     def _warn_of(self, y: F64, task: Any) -> None:
-        """Warn if there is nothing to learn."""
+        """Warn if the targets are constant."""
         if np.all(y == y[0]):
             name = "y" if task is None else f"y of task {task!r}"
             warnings.warn(
@@ -173,7 +199,7 @@ class NumberTargets(RegressorMixin, Targets):
             )
 
     def _numbers_of(self, y: Any, name: str) -> F64:
-        """Return targets that the loss can be fitted to."""
+        """Return targets that are valid for the loss."""
         target, loss = numbers(y, name), self._make_loss()
         if isinstance(loss, Pointwise):
             loss.check_target(target, name)
@@ -185,13 +211,14 @@ class NumberTargets(RegressorMixin, Targets):
 
 
 class RelevanceTargets(Targets):
-    """Relevance of documents: whole numbers from 0."""
+    """Relevance of documents: integers from 0."""
 
     _kind_of_target: TargetKind = "relevance"
     truncation_level: Any
 
     def _numbers_of(self, y: Any, name: str) -> F64:
-        """Return relevances, checked."""
+        """Return validated relevance."""
+        y = target_values(y, name, is_numeric=True)
         relevance: F64 = column_or_1d(
             check_array(y, ensure_2d=False, dtype=np.float64, input_name=name), warn=True
         )
@@ -210,20 +237,23 @@ class RelevanceTargets(Targets):
         return loss
 
     def _hold_out(self, rows: Rows, seed: int) -> tuple[I64, I64]:
-        """Draw whole queries."""
+        """Split whole queries."""
         assert rows.qid is not None
         return held_out_queries(rows.qid, self._checked("validation_fraction"), seed)
 
 
 def numbers(y: Any, name: str) -> F64:
-    """Return targets as numbers that can be fitted."""
+    """Return targets as numbers within the range that can be fitted."""
+    y = target_values(y, name, is_numeric=True)
     target: F64 = column_or_1d(check_array(y, ensure_2d=False, dtype=np.float64, input_name=name), warn=True)
     largest = np.abs(target).max(initial=0.0)
     if largest > _LARGEST_TARGET:
-        raise ValueError(f"{name} holds {largest:g}; values up to {_LARGEST_TARGET:g} can be fit: rescale it")
+        raise ValueError(
+            f"{name} holds {largest:g}; values up to {_LARGEST_TARGET:g} can be fitted: rescale it"
+        )
     spread = float(np.ptp(target)) if target.shape[0] else 0.0
     if 0.0 < spread < _SMALLEST_SPREAD:
         raise ValueError(
-            f"{name} varies by {spread:g} only; {_SMALLEST_SPREAD:g} or more can be fit: rescale it"
+            f"{name} varies only by {spread:g}; {_SMALLEST_SPREAD:g} or more can be fitted: rescale it"
         )
     return target

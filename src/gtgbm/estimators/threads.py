@@ -1,4 +1,4 @@
-"""How many threads a fit may use."""
+"""The number of threads of a fit or a prediction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gtgbm import _core
 from gtgbm.parameters import PARAMETERS
 
 _SERIAL = _core.Pool(1)
-"""Never starts a thread, so that all callers can share it."""
+"""A pool without threads of its own, which all callers can share."""
 
 
 def make_pool(n_jobs: Any) -> _core.Pool:
@@ -20,7 +20,7 @@ def make_pool(n_jobs: Any) -> _core.Pool:
 
 
 def pool_for_rows(n_jobs: Any, n_rows: int) -> _core.Pool:
-    """Make a pool to predict some rows; for a single task, without asking the system for its cores."""
+    """Make a pool for a prediction; few rows use the serial pool, without counting the cores."""
     if n_rows <= _core.Forest.ROWS_PER_TASK:
         _check(n_jobs)
         return _SERIAL
@@ -28,11 +28,11 @@ def pool_for_rows(n_jobs: Any, n_rows: int) -> _core.Pool:
 
 
 def n_threads(n_jobs: Any) -> int:
-    """Turn ``n_jobs`` into a number of threads.
+    """Return the number of threads for ``n_jobs``.
 
-    None means every usable core, but no more than ``OMP_NUM_THREADS`` says (joblib sets it in its worker
-    processes so that they do not crowd each other out) and no more than joblib grants inside its own threads.
-    A negative number counts from the number of cores: -1 is all of them.
+    None means all usable cores, but at most ``OMP_NUM_THREADS`` (joblib sets it in its worker processes to
+    avoid oversubscription) and at most what joblib allows inside its own threads. Negative numbers count from
+    the number of cores: -1 is all of them.
     """
     jobs = _check(n_jobs)
     cores = int(joblib.cpu_count())
@@ -47,6 +47,6 @@ def _check(n_jobs: Any) -> int | None:
 
 
 def _environment_limit(default: int) -> int:
-    # OpenMP allows a list, one number per nesting level; the first is ours.
+    # OpenMP allows a list with one number per nesting level; the first one applies here.
     first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     return int(first) if first.isdigit() and int(first) > 0 else default

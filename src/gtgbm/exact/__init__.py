@@ -28,6 +28,7 @@ from gtgbm.exact.arrays import (
 from gtgbm.exact.communicator import Communicator, LocalCommunicator
 from gtgbm.exact.context import FitContext
 from gtgbm.exact.fixed_point import Cells, as_int16, exact_mean, pack, power_of_two_scale
+from gtgbm.exact.lent import lend, read_only
 from gtgbm.exact.newton import newton_problem
 from gtgbm.exact.timings import Timings
 from gtgbm.exact.weights import RowWeights
@@ -61,7 +62,9 @@ __all__ = [
     "Timings",
     "as_int16",
     "exact_mean",
+    "lend",
     "newton_problem",
     "pack",
     "power_of_two_scale",
+    "read_only",
 ]

@@ -39,4 +39,4 @@ RISING, FALLING = _core.RISING, _core.FALLING
 """Monotone constraint, added to NEW or OWNED: predictions must not fall, or not rise, with the column."""
 
 MISSING_LEFT, MISSING_UNSEEN = _core.MISSING_LEFT, _core.MISSING_UNSEEN
-"""Side of a split that gets missing values. Unseen: the node has none, so they follow the larger child."""
+"""Side of a split that gets missing values. Unseen: there is no split, or it is on a category."""

@@ -39,5 +39,6 @@ def newton_problem(residuals: F64, curvatures: F64, weights: RowWeights) -> tupl
     total = int(cells.sum())
     # Limits such as the fewest rows of a leaf then apply to a node's share of the total curvature.
     cell_unit = total * weights.cell_unit / weights.total_cells
-    problem = RowWeights(weights.n_rows, cells, cells, cell_unit, cell_unit, total, total)
+    row = total * weights.row / weights.total_cells
+    problem = RowWeights(weights.n_rows, cells, cells, cell_unit, cell_unit, total, total, row)
     return residuals * (unit / curvature), problem

@@ -16,6 +16,8 @@ _FINE_BITS = 38
 """The same for leaf values, whose sums have 62 bits for weight and gradient together."""
 _ORDINARY = (1e-9, 1e9)
 """Range of the largest weight within which weights are not rescaled."""
+_LARGEST_COUNT = 2.0**53
+"""Above this every float is an integer, so weights are not taken for counts of rows."""
 _NO_WEIGHTS: I64 = np.empty(0, dtype=np.int64)
 
 
@@ -31,6 +33,9 @@ class RowWeights:
         The integer that stands for a weight of 1 in `cells` and `fine`, a power of two.
     total_cells, total_fine : int
         Sums of `cells` and `fine`.
+    row : float
+        Weight of an ordinary row in `cells`: that of a weight of 1 if all weights are integers, which count
+        rows, else their mean, so that the scale of the weights does not matter.
     """
 
     n_rows: int
@@ -40,6 +45,7 @@ class RowWeights:
     fine_unit: float
     total_cells: int
     total_fine: int
+    row: float = 1.0
 
     @classmethod
     def equal(cls, n_rows: int) -> RowWeights:
@@ -53,17 +59,21 @@ class RowWeights:
         Weights must not be negative, and not all of them may be 0.
         """
         n_rows, largest = weight.shape[0], float(weight.max())
+        counts, unit = largest <= _LARGEST_COUNT and bool((weight == np.rint(weight)).all()), 1.0
         if not _ORDINARY[0] <= largest <= _ORDINARY[1]:
             # Only proportions matter, and rescaling keeps sums and units finite.
+            unit = math.ldexp(1.0, -math.frexp(largest)[1]) if counts else 1.0
             weight = np.ldexp(weight, -math.frexp(largest)[1])
         total = float(weight.sum())
         cell_bits = max(_CELL_BITS, n_rows.bit_length() + 2)
-        if total <= 2.0**cell_bits and bool((weight == np.rint(weight)).all()):
+        if total <= 2.0**cell_bits and counts and unit == 1.0:
             integers = weight.astype(np.int64)
             return cls(n_rows, integers, integers, 1.0, 1.0, int(total), int(total))
         cells, cell_unit = _rounded(weight, total, cell_bits)
         fine, fine_unit = _rounded(weight, total, max(_FINE_BITS, cell_bits))
-        return cls(n_rows, cells, fine, cell_unit, fine_unit, int(cells.sum()), int(fine.sum()))
+        totals = int(cells.sum()), int(fine.sum())
+        row = cell_unit * unit if counts else totals[0] / int(np.count_nonzero(weight))
+        return cls(n_rows, cells, fine, cell_unit, fine_unit, *totals, row)
 
     @property
     def are_equal(self) -> bool:
@@ -76,7 +86,7 @@ class RowWeights:
         cells = np.where(kept, ones if self.are_equal else self.cells, 0)
         fine = np.where(kept, ones if self.are_equal else self.fine, 0)
         totals = int(cells.sum()), int(fine.sum())
-        return RowWeights(self.n_rows, cells, fine, self.cell_unit, self.fine_unit, *totals)
+        return RowWeights(self.n_rows, cells, fine, self.cell_unit, self.fine_unit, *totals, self.row)
 
     def as_floats(self) -> F64:
         """Return the weights as floats, shape (n,)."""

@@ -1,6 +1,6 @@
-"""What a fitted model says about its features.
+"""Explanations of fitted models.
 
-Metrics on held-out rows with intervals, the selection path, partial dependence, associations.
+Staged predictions, metrics with intervals, selection path, permutation, partial dependence, associations.
 """
 
 from gtgbm.explain.column_pairs import associations
@@ -10,7 +10,14 @@ from gtgbm.explain.held_out import HeldOut, kind_of
 from gtgbm.explain.intervals import Interval, bootstrap_interval
 from gtgbm.explain.parts import is_multitask
 from gtgbm.explain.sampling import drawn_rows
-from gtgbm.explain.selection_curve import Purchase, SelectionPath, path_of, purchases, selection_path
+from gtgbm.explain.selection_curve import (
+    Purchase,
+    SelectionPath,
+    columns_as_bought,
+    path_of,
+    purchases,
+    selection_path,
+)
 from gtgbm.explain.staged import n_rounds_of, shuffled_predictions, staged_predictions
 from gtgbm.explain.training_rows import is_training_table
 
@@ -23,6 +30,7 @@ __all__ = [
     "absolute_correlations",
     "associations",
     "bootstrap_interval",
+    "columns_as_bought",
     "drawn_rows",
     "is_multitask",
     "is_training_table",

@@ -1,4 +1,4 @@
-"""Rows that a fitted model is judged on."""
+"""Held-out rows, and metrics of predictions for them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gtgbm.explain.parts import is_multitask
 from gtgbm.explain.ties import expected_mrr
 from gtgbm.metrics import Metric, TargetKind, metric_of
 
-_USUAL: dict[TargetKind, str] = {
+_DEFAULT_METRICS: dict[TargetKind, str] = {
     "binary": "auc",
     "multiclass": "accuracy",
     "numbers": "rmse",
@@ -25,17 +25,18 @@ _USUAL: dict[TargetKind, str] = {
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Rows with known targets, and how predictions of them are measured.
+    """Targets of held-out rows.
 
     Attributes
     ----------
     y : ndarray of float64, shape (n,) or (n, T)
-        Numbers; class numbers for classes; NaN where a row has no target of a task.
+        Targets as numbers; class labels as positions in ``classes_``; NaN if a row has no target of a task.
     kind : str
-        What the targets are: "binary", "multiclass", "numbers" or "relevance".
+        Kind of the targets: "binary", "multiclass", "numbers" or "relevance".
     qid : ndarray, shape (n,), or None
     rows_of_task : dict
-        Rows and, for targets by column, the column of each task; empty for models of one task.
+        Index into `y` by task: rows and, for one target column per task, the column. Empty for single-task
+        models.
     """
 
     y: F64
@@ -45,28 +46,28 @@ class HeldOut:
 
     @classmethod
     def of(cls, estimator: Any, y: Any, *, qid: Any = None, task: Any = None) -> HeldOut:
-        """Turn the targets a user has into what a fitted model's predictions are compared with."""
+        """Validate the targets of held-out rows for a fitted model, and convert them to numbers."""
         kind = kind_of(estimator)
         shape = np.asarray(y).shape
         if len(shape) not in (1, 2) or (len(shape) == 2 and not is_multitask(estimator)):
             raise ValueError(f"y has shape {shape}: give one target per row, shape (n,)")
         places: dict[Any, tuple[Any, ...]] = {}
         if is_multitask(estimator):
-            found = task_rows(y, task, shape[0], "y", "task")
+            by_task = task_rows(y, task, shape[0], "y", "task")
             places = {
                 name: (rows,) if len(shape) == 1 else (rows, k)
-                for k, (name, rows) in enumerate(zip(found.names, found.rows, strict=True))
+                for k, (name, rows) in enumerate(zip(by_task.names, by_task.rows, strict=True))
             }
         qid = checked_qid(qid, shape[0]) if kind == "relevance" else None
         return cls(_target(estimator, y), kind, qid, places)
 
     def metric(self, name: str | None = None) -> Metric:
-        """Return a metric by its name, or the usual one for these targets."""
-        metric = metric_of(_USUAL[self.kind] if name is None else name)
+        """Return a metric by name, or the default metric for this kind of targets."""
+        metric = metric_of(_DEFAULT_METRICS[self.kind] if name is None else name)
         if self.kind not in metric.kinds:
             raise ValueError(
                 f"metric={name!r} is not for targets of this kind ({self.kind}): leave it out for "
-                f"{_USUAL[self.kind]!r}, or see gtgbm.metrics"
+                f"{_DEFAULT_METRICS[self.kind]!r}, or see gtgbm.metrics"
             )
         base, _, places = metric.name.partition("@")
         if base == "mrr":
@@ -117,22 +118,22 @@ class HeldOut:
 
 
 def kind_of(estimator: Any) -> TargetKind:
-    """Return what the targets of a fitted model are."""
+    """Return the kind of the targets of a fitted model."""
     kind: TargetKind = estimator._kind_of_target
     return kind
 
 
 def _target(estimator: Any, y: Any) -> F64:
-    """Numbers of targets, class numbers of labels."""
+    """Return targets as numbers, class labels as positions in ``classes_``."""
     if not hasattr(estimator, "classes_"):
         values = np.asarray(y)
         return values.astype(np.float64) if values.ndim == 2 else numbers(y, "y")
     labels, classes = np.asarray(y), estimator.classes_
-    absent = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape, dtype=np.bool_)
-    unknown = np.setdiff1d(labels[~absent], classes)
-    if unknown.shape[0] or (absent.any() and labels.ndim == 1):
+    is_missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape, dtype=np.bool_)
+    unknown = np.setdiff1d(labels[~is_missing], classes)
+    if unknown.shape[0] or (is_missing.any() and labels.ndim == 1):
         raise ValueError(
-            f"y holds labels that the model does not know ({unknown[:5].tolist() or 'NaN'}); it knows "
-            f"{classes[:10].tolist()}: leave those rows out"
+            f"y holds labels that are not classes of the model ({unknown[:5].tolist() or 'NaN'}); its "
+            f"classes are {classes[:10].tolist()}: leave those rows out"
         )
-    return np.where(absent, np.nan, np.searchsorted(classes, np.where(absent, classes[0], labels)))
+    return np.where(is_missing, np.nan, np.searchsorted(classes, np.where(is_missing, classes[0], labels)))

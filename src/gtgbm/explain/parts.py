@@ -1,4 +1,4 @@
-"""A fitted model taken apart: its forests, and the rows of a table that each of them predicts."""
+"""The forests of a fitted model, and the rows of a table that each of them predicts."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from gtgbm.tree import Forest, Tree
 
 @dataclass(frozen=True)
 class Part:
-    """One forest of a model: that of a task, or the only one.
+    """One forest of a model: that of a task, or of a single-task model.
 
     Attributes
     ----------
     trees : sequence of Tree
     outputs : sequence of int
-        The score each tree adds to.
+        The score that each tree adds to.
     forest : Forest
         The same trees, packed.
     table : Table or sparse matrix, shape (m, c)
-        The rows it predicts.
+        The rows to predict.
     places : ndarray of int64
-        Where the columns of the forest are in it.
+        Positions of the forest's columns in the table.
     pool : Pool
     place : index
-        Where its predictions stand among those of the model.
+        Position of its predictions among those of the model.
     """
 
     trees: Sequence[Tree]
@@ -45,20 +45,20 @@ class Part:
     place: Any
 
     def places_of(self, columns: I64) -> I64:
-        """Return where some of the forest's columns are in the table."""
+        """Return the positions of some of the forest's columns in the table."""
         places: I64 = self.places[np.searchsorted(self.forest.columns, columns)]
         return places
 
 
 @dataclass(frozen=True)
 class Parts:
-    """All forests of a model, and how their scores become predictions.
+    """All forests of a model, and the conversion of their scores to predictions.
 
     Attributes
     ----------
     parts : list of Part
     shape : tuple of int
-        Of the scores: (n,), (n, T) for targets by task, or (n, k) for k scores.
+        Shape of the scores: (n,), (n, T) for one target column per task, or (n, k) for k scores.
     loss : Loss
     """
 
@@ -67,35 +67,37 @@ class Parts:
     loss: Loss
 
     def prediction(self, scores: Sequence[F64]) -> F64:
-        """Put the scores (k, m) of all parts together and turn them into predictions.
+        """Combine the scores (k, m) of all parts and convert them to predictions.
 
         Returns
         -------
-        ndarray of float64, shape (n,), (n, classes) for more than two classes, (n, T) for targets by task
-            Probabilities of the second class, or of all classes; means; scores to rank by.
+        ndarray of float64
+            Shape (n,), (n, classes) for more than two classes, or (n, T) for one target column per task.
+            Classifiers: probabilities of the second class, or of all classes. Regressors: predicted means.
+            Rankers: scores.
         """
         if self.loss.n_scores > 1:
             return self.loss.predict(scores[0])
-        together = np.empty(self.shape)
-        for part, one in zip(self.parts, scores, strict=True):
-            together[part.place] = one[0]
-        return self.loss.predict(together.reshape(1, -1)).reshape(self.shape)
+        combined = np.empty(self.shape)
+        for part, of_part in zip(self.parts, scores, strict=True):
+            combined[part.place] = of_part[0]
+        return self.loss.predict(combined.reshape(1, -1)).reshape(self.shape)
 
 
 def is_multitask(estimator: Any) -> bool:
-    """Whether a fitted model is one of several tasks."""
+    """Whether a fitted model is a multitask model."""
     return hasattr(estimator, "tasks_")
 
 
 def parts_of(estimator: Any, X: Any, task: Any = None) -> Parts:
-    """Take a fitted model apart, over the rows of a table.
+    """Return the forests of a fitted model, with the rows of a table that each of them predicts.
 
     Parameters
     ----------
     estimator : any fitted estimator of this package
     X : array-like or sparse matrix, shape (n, d)
     task : array-like, shape (n,), optional
-        The task of each row, for multitask models with one target per row.
+        Task of each row, for multitask models with one target per row.
     """
     shape, tables = estimator._read_tables(X, task)
     parts = []

@@ -1,4 +1,4 @@
-"""What was bought when, and how good the model was by then."""
+"""The selection path: which feature was selected when, and the metric of the model at that point."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from gtgbm.explain.staged import staged_predictions
 from gtgbm.metrics import Metric
 
 _MOST_ROUNDS = 200
-"""Rounds after which a model is measured at most: no picture shows more."""
+"""Maximum number of evenly spaced rounds at which a model is measured: more are not visible in a plot."""
 
 
 @dataclass(frozen=True)
 class Purchase:
-    """A feature's first use by any task.
+    """The selection of a feature, that is its first use by any task.
 
     Attributes
     ----------
     entry : HistoryEntry
     task : object
-        The task that bought it first; None for models of one task.
+        The task that selected it first; None for single-task models.
     """
 
     entry: HistoryEntry
@@ -35,43 +35,50 @@ class Purchase:
 
     @property
     def n_rounds(self) -> int:
-        """Rounds of the model that owns it, its own included."""
+        """Number of rounds up to the selection, inclusive."""
         return self.entry.tree + 1
 
 
 def purchases(estimator: Any) -> list[Purchase]:
-    """Return what a fitted model bought, in order; of several tasks, the first purchase of each feature."""
+    """Return the selected features in order; for several tasks, the first selection of each feature."""
     check_is_fitted(estimator, "trees_")
     if not is_multitask(estimator):
         return [Purchase(entry) for entry in estimator.selection_history_]
     first: dict[int, Purchase] = {}
     for task, history in estimator.selection_history_.items():
         for entry in history:
-            known = first.get(entry.feature)
-            if known is None or entry.tree < known.entry.tree:
+            earlier = first.get(entry.feature)
+            if earlier is None or entry.tree < earlier.entry.tree:
                 first[entry.feature] = Purchase(entry, task)
-    order = {feature: k for k, feature in enumerate(estimator.selected_features_.tolist())}
+    order = {feature: k for k, feature in enumerate(dict.fromkeys(c for c, _ in estimator._owned))}
     # A model of all tasks in one buys tasks as well, as categories: these are no features.
     return sorted(
-        (one for feature, one in first.items() if feature in order), key=lambda one: order[one.entry.feature]
+        (purchase for feature, purchase in first.items() if feature in order),
+        key=lambda purchase: order[purchase.entry.feature],
     )
+
+
+def columns_as_bought(estimator: Any) -> I64:
+    """Return the columns of ``selected_features_`` in the order of their first purchase."""
+    bought = dict.fromkeys(one.entry.feature for one in purchases(estimator))
+    return np.array(list(bought), dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class SelectionPath:
-    """How good a model was after some of its rounds.
+    """Number of features, training loss and metric of a model after some of its rounds.
 
     Attributes
     ----------
     rounds : ndarray of int64, shape (s,)
-        Rising, from 0 to all rounds.
+        Numbers of rounds, ascending from 0 to all rounds.
     n_features : ndarray of int64, shape (s,)
-        Features bought by then.
+        Number of features selected in these rounds.
     loss : ndarray of float64, shape (s,)
         Mean loss of the training rows; NaN before the first round.
     metric : Metric or None
     values : ndarray of float64, shape (s,), or None
-        The metric on other rows.
+        The metric on held-out rows.
     """
 
     rounds: I64
@@ -81,7 +88,7 @@ class SelectionPath:
     values: F64 | None = None
 
     def after(self, n_rounds: int) -> int:
-        """Return the stage after so many rounds."""
+        """Return the index into the arrays for a number of rounds."""
         return int(np.searchsorted(self.rounds, n_rounds))
 
 
@@ -94,23 +101,23 @@ def selection_path(
     qid: Any = None,
     task: Any = None,
 ) -> SelectionPath:
-    """Follow a fitted model from no trees to all of them.
+    """Measure a fitted model after its first rounds, from no trees to all of them.
 
     Parameters
     ----------
     estimator : fitted estimator
     X, y : array-like, shape (n, d) and (n,)
-        Rows to measure the model on, better not those of its training; without them only losses are known.
+        Rows for the metric, preferably held-out rows; without them the path has training losses only.
     metric : str, optional
-        A name of ``gtgbm.metrics``. By default the area under the ROC curve for two classes, accuracy for
-        more, RMSE for numbers, NDCG of ten places for rankings.
+        A name from ``gtgbm.metrics``. By default AUC for two classes, accuracy for more classes, RMSE for
+        numbers, NDCG@10 for rankings.
     qid, task : array-like, shape (n,), optional
         Queries or tasks of the rows.
 
     Returns
     -------
     SelectionPath
-        Has every round at which something was bought, and others in between.
+        It includes every round in which a feature was selected.
     """
     if X is None and y is None:
         return path_of(estimator)
@@ -127,14 +134,13 @@ def path_of(
     metric: Metric | None = None,
     task: Any = None,
 ) -> SelectionPath:
-    """Follow a fitted model, as ``selection_path``, over rows whose targets are numbers already."""
-    bought = np.array([one.n_rounds for one in purchases(estimator)], dtype=np.int64)
+    """Measure a fitted model like ``selection_path``, on rows whose targets have been converted."""
+    selected = np.array([purchase.n_rounds for purchase in purchases(estimator)], dtype=np.int64)
     losses = _training_losses(estimator)
     n_rounds = losses.shape[0]
-    # The last round at least, and all of them if they are few.
     evenly = np.linspace(0, n_rounds, min(n_rounds, _MOST_ROUNDS) + 1).round().astype(np.int64)
-    rounds = np.unique(np.concatenate([evenly, bought]))
-    n_features = np.searchsorted(np.sort(bought), rounds, side="right")
+    rounds = np.unique(np.concatenate([evenly, selected]))
+    n_features = np.searchsorted(np.sort(selected), rounds, side="right")
     loss = np.concatenate([[np.nan], losses])[rounds]
     if rows is None or metric is None:
         return SelectionPath(rounds, n_features, loss)
@@ -144,7 +150,7 @@ def path_of(
 
 
 def _training_losses(estimator: Any) -> F64:
-    """Mean loss of the training rows after each round kept; of tasks, the mean over them."""
+    """Return the mean training loss after each round kept; for several tasks, the mean over tasks."""
     if not is_multitask(estimator):
         (losses,) = estimator.evals_result_["training"].values()
         return np.array(losses[: estimator.n_iter_], dtype=np.float64)
@@ -152,6 +158,6 @@ def _training_losses(estimator: Any) -> F64:
     n_rounds = max(estimator.n_iter_.values())
     for task, kept in estimator.n_iter_.items():
         (losses,) = estimator.evals_result_[task]["training"].values()
-        # A task that has stopped stays as good as it was.
+        # A task that stopped earlier keeps its last loss.
         of_tasks.append([losses[min(r, max(kept, 1) - 1)] for r in range(n_rounds)])
     return np.asarray(np.mean(of_tasks, axis=0), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What a fitted model predicts with its first rounds only, or with one column shuffled."""
+"""Predictions of the first rounds of a fitted model, and predictions with one column permuted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gtgbm.tree import Forest
 
 
 def n_rounds_of(estimator: Any) -> int:
-    """Count the rounds of a fitted model, or of the task it trained longest."""
+    """Return the number of rounds of a fitted model, for several tasks the largest."""
     return max(estimator.n_iter_.values()) if is_multitask(estimator) else int(estimator.n_iter_)
 
 
@@ -30,29 +30,30 @@ def staged_predictions(
     estimator : any fitted estimator of this package
     X : array-like or sparse matrix, shape (n, d)
     rounds : sequence of int, optional
-        Numbers of rounds, rising, from 0 (no tree at all); None: after each round. A task that stopped
-        earlier has all of its trees.
+        Numbers of rounds, ascending; 0 means no trees. None: after each round. A task that stopped earlier
+        uses all its trees.
     task : array-like, shape (n,), optional
-        The task of each row, for multitask models with one target per row.
+        Task of each row, for multitask models with one target per row.
 
     Yields
     ------
-    ndarray of float64, shape (n,), (n, classes) for more than two classes, (n, T) for targets by task
-        As ``Parts.prediction`` has it. After all rounds these are the predictions of the model, bit for bit.
+    ndarray of float64
+        Shape (n,), (n, classes) for more than two classes, or (n, T) for one target column per task, as in
+        ``Parts.prediction``. After all rounds they are identical to the predictions of the model.
     """
     parts = parts_of(estimator, X, task)
     n_rounds = n_rounds_of(estimator)
-    wanted = list(range(1, n_rounds + 1)) if rounds is None else list(rounds)
-    if any(b < a for a, b in pairwise([0, *wanted])) or (wanted and wanted[-1] > n_rounds):
+    stops = list(range(1, n_rounds + 1)) if rounds is None else list(rounds)
+    if any(b < a for a, b in pairwise([0, *stops])) or (stops and stops[-1] > n_rounds):
         raise ValueError(
-            f"rounds={wanted[:10]} must rise from 0 at least to {n_rounds}, the rounds of the model, at most"
+            f"rounds={stops[:10]} must be ascending numbers from 0 to {n_rounds}, the rounds of the model"
         )
-    stages = [_staged_scores(part, wanted) for part in parts.parts]
+    stages = [_staged_scores(part, stops) for part in parts.parts]
     return (parts.prediction(scores) for scores in zip(*stages, strict=True))
 
 
 def _staged_scores(part: Part, rounds: Sequence[int]) -> Iterator[F64]:
-    """Scores (k, m) after each of some rounds, each an array of its own."""
+    """Yield the scores (k, m) after each number of rounds, each as a new array."""
     start = part.forest.start
     n_scores, n_trees = start.shape[0], len(part.trees)
     scores = np.empty((n_scores, part.table.shape[0]))
@@ -68,23 +69,23 @@ def _staged_scores(part: Part, rounds: Sequence[int]) -> Iterator[F64]:
 def shuffled_predictions(
     estimator: Any, X: Any, columns: Sequence[int], seed: int, *, task: Any = None
 ) -> Iterator[F64]:
-    """Predict with one column at a time shuffled among the rows (those of a task, where there are tasks).
+    """Predict with one column at a time permuted among the rows, within each task for several tasks.
 
     Parameters
     ----------
     columns : sequence of int
     seed : int
-        Of the shuffling, which is the same for all columns.
+        Seed of the permutation, which is the same for all columns.
 
     Yields
     ------
     ndarray of float64
-        As ``staged_predictions``.
+        The predictions for each column, as in ``staged_predictions``.
     """
     parts = parts_of(estimator, X, task)
     rng = np.random.default_rng(seed)
     orders = [rng.permutation(part.table.shape[0]) for part in parts.parts]
-    # Only the columns that trees read are copied, and put back after each turn.
+    # Only the columns that trees read are copied; each is restored after its permutation.
     tables = [read_columns(part) for part in parts.parts]
     forests = [part.forest.over(part.forest.columns) for part in parts.parts]
     plain = [f.scores(t, p.pool) for f, t, p in zip(forests, tables, parts.parts, strict=True)]
@@ -93,14 +94,14 @@ def shuffled_predictions(
         for k, part in enumerate(parts.parts):
             at = int(np.searchsorted(part.forest.columns, column))
             if at < part.forest.columns.shape[0] and part.forest.columns[at] == column:
-                kept = tables[k][:, at].copy()
-                tables[k][:, at] = kept[orders[k]]
+                values = tables[k][:, at].copy()
+                tables[k][:, at] = values[orders[k]]
                 scores[k] = forests[k].scores(tables[k], part.pool)
-                tables[k][:, at] = kept
+                tables[k][:, at] = values
         yield parts.prediction(scores)
 
 
 def read_columns(part: Part) -> Any:
-    """Copy the columns that a forest reads, as a dense table."""
-    found = part.table[:, part.places]
-    return as_table(found.toarray() if issparse(found) else np.array(found))
+    """Return a copy of the columns that a forest reads, as a dense table."""
+    columns = part.table[:, part.places]
+    return as_table(columns.toarray() if issparse(columns) else np.array(columns))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gtgbm.exact import F64
+from gtgbm.exact import F64, lend
 
 
 def check_loss(loss: Any, y: Any, score: Any, *, tolerance: float = 1e-4) -> None:
@@ -38,7 +38,7 @@ def check_loss(loss: Any, y: Any, score: Any, *, tolerance: float = 1e-4) -> Non
 
 
 def _answer(loss: Any, verb: str, y: F64, score: F64) -> F64:
-    answer = np.asarray(getattr(loss, verb)(y, score), dtype=np.float64)
+    answer = np.array(lend(getattr(loss, verb), f"{loss!r}.{verb}", y, score), dtype=np.float64)
     if answer.shape != y.shape:
         raise AssertionError(f"{verb} returned shape {answer.shape}; it must be {y.shape}, one per row")
     return answer

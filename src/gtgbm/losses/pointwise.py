@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gtgbm.exact import F64, FitContext
+from gtgbm.exact import F64, FitContext, lend
 from gtgbm.losses.averages import Averages
 from gtgbm.losses.base import Derivatives, LeafRule, NewtonLeaf, QuantileLeaf, Targets
 from gtgbm.losses.exponential import exp
@@ -23,8 +23,9 @@ _NEWTON_ROUNDS = 100
 class LossFunction:
     """A loss of one score per row: subclass it, or pass any object with `value`, `gradient` and `curvature`.
 
-    All methods take and return arrays of shape (n,), one entry per row. ``gtgbm.losses.check_loss`` compares
-    gradients and curvatures with finite differences.
+    All methods take and return arrays of shape (n,), one entry per row. Those given cannot be written to:
+    copy what you change. ``gtgbm.losses.check_loss`` compares gradients and curvatures with finite
+    differences.
     """
 
     name: ClassVar[str] = "custom"
@@ -226,7 +227,13 @@ class Tweedie(LossFunction):
 
     def start(self, y: F64, averages: Averages) -> float:
         """Return the logarithm of the mean target."""
-        return math.log(averages.mean(y))
+        mean = averages.mean(y)
+        if not mean > 0.0:
+            raise ValueError(
+                f"sample_weight leaves nothing of the targets above 0, loss={self.name!r} needs a positive "
+                "mean: give weights less far apart"
+            )
+        return math.log(mean)
 
     def predict(self, score: F64) -> F64:
         """Return exp(score), the predicted mean."""
@@ -288,7 +295,8 @@ class Pointwise:
         find = getattr(self._function, "start", None)
         if find is None:
             find = LossFunction.start.__get__(self._function)
-        return np.array([float(find(targets.y, Averages(targets.weights, context)))])
+        start = lend(find, self._named("start"), targets.y, Averages(targets.weights, context))
+        return np.array([float(start)])
 
     def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
         """Return the derivatives that the function computes, after checking them."""
@@ -306,7 +314,7 @@ class Pointwise:
         """Call the function's own check of targets, if it has one."""
         check = getattr(self._function, "check_target", None)
         if check is not None:
-            check(y, name)
+            lend(check, self._named("check_target"), y, name)
 
     def predict(self, scores: F64) -> F64:
         """Convert scores to predictions with the function's own `predict`, if it has one."""
@@ -317,11 +325,15 @@ class Pointwise:
         if predict is None:
             score: F64 = scores[0]
             return score
-        return np.asarray(predict(scores[0]), dtype=np.float64)
+        return np.asarray(lend(predict, self._named("predict"), scores[0]), dtype=np.float64)
+
+    def _named(self, verb: str) -> str:
+        return f"{self._function!r}.{verb}"
 
     def _evaluate(self, verb: str, y: F64, score: F64) -> F64:
         with np.errstate(over="ignore", invalid="ignore"):
-            answer = np.asarray(getattr(self._function, verb)(y, score), dtype=np.float64)
+            said = lend(getattr(self._function, verb), self._named(verb), y, score)
+        answer = np.array(said, dtype=np.float64)  # a function may go on writing into what it returned
         if answer.shape != y.shape:
             raise ValueError(
                 f"{self._function!r}.{verb} returned shape {answer.shape}; it must be {y.shape}, one per row"

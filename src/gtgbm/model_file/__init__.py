@@ -1,6 +1,6 @@
-"""Model files: readable JSON, exact floats.
+"""Model files: readable JSON with exact floats.
 
-Layout, reading, validation and writing, between the bytes of a file and a stored model without scikit-learn.
+The layout, reading, validation and writing of files. A stored model does not need scikit-learn.
 """
 
 from gtgbm.model_file.layout import FORMAT_VERSION, Label, ModelFileError

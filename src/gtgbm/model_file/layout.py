@@ -1,4 +1,4 @@
-"""What stands in a model file: one class for each kind of object."""
+"""The layout of model files: one class for each kind of JSON object."""
 
 from __future__ import annotations
 
@@ -7,26 +7,24 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 FORMAT_VERSION: Literal[1] = 1
-"""Files of this version and of all earlier ones can be read."""
+"""The version that is written. Files of this and of all earlier versions can be read."""
 
 Index = Annotated[int, msgspec.Meta(ge=0)]
 Float = float | None
-"""None stands for NaN."""
+"""JSON has no NaN: null stands for it."""
 Label = bool | int | float | str
 MAX_FEATURES = 1 << 24
-"""A hostile file could ask for any number of columns, and so for any amount of memory."""
-
-
+"""Limit on the number of columns, so that a malicious file cannot allocate any amount of memory."""
 MAX_UNNAMED = 1 << 20
-"""The same, where each column takes more than a number."""
+"""The same limit where a column without a name takes more memory: dataframes and multitask models."""
 
 
 class ModelFileError(ValueError):
-    """A file that is no model, or not a whole one."""
+    """Raised for a file that is not a valid and complete model file."""
 
 
 class Header(msgspec.Struct):
-    """What every version has."""
+    """The entries that every version has."""
 
     format: Literal["gtgbm"]
     version: Annotated[int, msgspec.Meta(ge=1)]
@@ -38,12 +36,12 @@ class TreeLayout(msgspec.Struct, forbid_unknown_fields=True):
     Attributes
     ----------
     output : int
-        The score that it adds to.
+        The score that the tree adds to.
     threshold : list of float or str or None
-        Largest value that goes left ("inf" and "-inf" as text); at a category node the category that goes
-        right, None being missing values.
+        Largest value that goes left (infinities are "inf" and "-inf"). For a split on a category: the
+        category that goes right; null is the category of missing values.
     category, missing_left : list of int
-        Nodes that split on a category; nodes that send missing values left.
+        Nodes that split on a category; nodes whose missing values go left.
     """
 
     output: Index
@@ -57,8 +55,8 @@ class TreeLayout(msgspec.Struct, forbid_unknown_fields=True):
     missing_left: list[Index]
 
 
-class BoughtLayout(msgspec.Struct, forbid_unknown_fields=True):
-    """An entry of the selection history; a category of None stands for missing values."""
+class EntryLayout(msgspec.Struct, forbid_unknown_fields=True):
+    """An entry of the selection history; a category of null is that of missing values."""
 
     tree: Index
     feature: Index
@@ -69,18 +67,18 @@ class BoughtLayout(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class SearchLayout(msgspec.Struct, forbid_unknown_fields=True):
-    """The search used, and why."""
+    """The search used, and the reason for it."""
 
     name: str
     reason: str
 
 
 class PartLayout(msgspec.Struct, forbid_unknown_fields=True):
-    """Trees that belong together: a model, or one task of several."""
+    """The trees of a single-task model, of one task, or of all tasks with method="single-task"."""
 
     task: Label | None
     start: list[float]
-    history: list[BoughtLayout]
+    history: list[EntryLayout]
     training_loss: list[Float]
     evaluations: list[dict[str, list[Float]]]
     best_round: Index | None
@@ -89,23 +87,23 @@ class PartLayout(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class OwnedLayout(msgspec.Struct, forbid_unknown_fields=True):
-    """A feature that some task owns."""
+    """A feature that some task selected."""
 
     feature: Index
     category: float | str | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class TasksLayout(msgspec.Struct, forbid_unknown_fields=True):
-    """What several tasks have together.
+    """The tasks of a multitask model.
 
     Attributes
     ----------
     names : list
-        One for each part; or for the only part, which is then of all tasks in one.
+        Ids of the tasks, in the order of the parts. With method="single-task" there is one part for all.
     by_column : bool
-        Whether targets had a column for each task.
+        Whether the targets had one column per task.
     owned : list of OwnedLayout
-        Features of all tasks, in the order they were bought.
+        Features selected by any task, in the order of selection.
     """
 
     names: Annotated[list[Label], msgspec.Meta(min_length=1)]
@@ -126,14 +124,15 @@ class ModelLayout(msgspec.Struct, forbid_unknown_fields=True):
     Attributes
     ----------
     about : dict
-        What the writer wanted readers to know, such as the name of the target.
+        Texts of the user, such as the name of the target.
     model : str
         Class of the estimator.
     parameters : dict
-        Its parameters; see ``plain_values.py`` for those that are no plain values.
+        Its parameters; ``plain_values.py`` converts those that JSON cannot hold.
     feature_names : list of str, or None
     kinds : dict or None
-        Columns of the training dataframe, by number, that hold times or categories; None: it was none.
+        Columns of the training dataframe that hold times or categories, by index; None if the training table
+        was not a dataframe.
     """
 
     format: Literal["gtgbm"]

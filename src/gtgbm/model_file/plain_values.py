@@ -1,4 +1,4 @@
-"""Parameters of estimators as plain values of JSON, and back."""
+"""Converts parameters of estimators to JSON values and back."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from gtgbm import losses
 from gtgbm.losses import LossFunction
 from gtgbm.model_file.layout import ModelFileError
 
-_FORGOTTEN = ("random_state", "eval_metric")
-"""Parameters that matter only while training: objects that cannot be written become None."""
+_TRAINING_ONLY = ("random_state", "eval_metric")
+"""Parameters that matter only in training: objects that cannot be written become None."""
 _LOSSES: dict[str, type[LossFunction]] = {
     name: getattr(losses, name) for name in ("AbsoluteError", "Huber", "Poisson", "Quantile", "Tweedie")
 }
 
 
 def as_plain(name: str, value: Any) -> Any:
-    """Return a parameter as JSON has it: dicts as pairs, losses by name."""
+    """Return a parameter as a JSON value: dicts as lists of pairs, losses by name."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, np.generic):
@@ -30,14 +30,14 @@ def as_plain(name: str, value: Any) -> Any:
     if isinstance(value, float) and np.isfinite(value):
         return value
     if isinstance(value, list | tuple | np.ndarray):
-        plain = [as_plain(name, one) for one in value]
-        return [one for one in plain if one is not None] if name in _FORGOTTEN else plain
+        plain = [as_plain(name, item) for item in value]
+        return [item for item in plain if item is not None] if name in _TRAINING_ONLY else plain
     if isinstance(value, dict):
-        return {"pairs": [[as_plain(name, key), as_plain(name, one)] for key, one in value.items()]}
+        return {"pairs": [[as_plain(name, key), as_plain(name, item)] for key, item in value.items()]}
     if type(value) in _LOSSES.values():
         fields = dataclasses.asdict(value)
         return {"loss": type(value).__name__, "settings": fields}
-    if name in _FORGOTTEN:
+    if name in _TRAINING_ONLY:
         return None
     raise ValueError(
         f"{name}={value!r} cannot be written to a model file, which holds plain values and gtgbm's own "
@@ -48,19 +48,19 @@ def as_plain(name: str, value: Any) -> Any:
 def from_plain(name: str, value: Any) -> Any:
     """Undo `as_plain`."""
     if isinstance(value, list):
-        return [from_plain(name, one) for one in value]
+        return [from_plain(name, item) for item in value]
     if not isinstance(value, dict):
         return value
     if set(value) == {"pairs"} and isinstance(value["pairs"], list):
         if not all(isinstance(pair, list) and len(pair) == 2 and _is_key(pair[0]) for pair in value["pairs"]):
-            raise ModelFileError(f"parameters.{name} holds something else than pairs")
+            raise ModelFileError(f"parameters.{name} does not hold pairs")
         return dict(value["pairs"])
     if set(value) == {"loss", "settings"} and isinstance(value["loss"], str) and value["loss"] in _LOSSES:
         try:
             return _LOSSES[value["loss"]](**value["settings"])
         except (TypeError, ValueError) as error:
             raise ModelFileError(f"parameters.{name}: {error}") from error
-    raise ModelFileError(f"parameters.{name} is neither a plain value, nor pairs, nor a loss of gtgbm")
+    raise ModelFileError(f"parameters.{name} is not a plain value, a list of pairs or a loss of gtgbm")
 
 
 def _is_key(value: Any) -> bool:

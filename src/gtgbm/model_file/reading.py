@@ -1,4 +1,4 @@
-"""From a file to a stored model: decoded into the layout's types, then validated."""
+"""Reads a model file: decodes it into the types of the layout, then validates it."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def read_model_file(path: str | PathLike[str]) -> StoredModel:
     Returns
     -------
     StoredModel
-        The values of its parameters are not checked: estimators do that.
+        The values of the parameters are not validated: the estimators do that.
 
     Raises
     ------
     ModelFileError
-        If the file is not a whole and valid model. Reading runs no code from the file.
+        If the file is incomplete or invalid. Reading a file runs no code from it.
     """
     content = Path(path).read_bytes()
     with model_file_errors(path):
@@ -47,10 +47,10 @@ def read_model_file(path: str | PathLike[str]) -> StoredModel:
 
 @contextmanager
 def model_file_errors(path: str | PathLike[str]) -> Iterator[None]:
-    """Raise whatever is wrong with the content of a file as a ModelFileError that names the file."""
+    """Convert errors about the content of a file to a ModelFileError that names the file."""
     try:
         yield
-    # What the decoder, the arrays, the loss and the forest refuse; and parameters nested too deep.
+    # These come from the decoder, the arrays, the loss, the forest, and from parameters nested too deeply.
     except (ValueError, TypeError, OverflowError, AttributeError, RecursionError) as error:
         raise ModelFileError(f"{Path(path)} is not a valid gtgbm model file: {error}") from error
 
@@ -60,7 +60,8 @@ def _decode(content: bytes) -> ModelLayout:
         header = msgspec.json.decode(content, type=Header)
         if header.version > FORMAT_VERSION:
             raise ModelFileError(
-                f"its format is {header.version}, this gtgbm reads up to {FORMAT_VERSION}: upgrade gtgbm"
+                f"its format version is {header.version}, this gtgbm reads up to {FORMAT_VERSION}: upgrade "
+                "gtgbm"
             )
         return msgspec.json.decode(content, type=ModelLayout)
     except msgspec.MsgspecError as error:
@@ -73,7 +74,7 @@ def _stored(layout: ModelLayout) -> StoredModel:
     kind = ESTIMATORS[layout.model]
     parameters = {name: from_plain(name, value) for name, value in layout.parameters.items()}
     columns = valid_columns(layout)
-    require((layout.classes is not None) == kind.has_classes, "its classes do not go with its model")
+    require((layout.classes is not None) == kind.has_classes, "its classes do not match its model")
     classes = None if layout.classes is None else valid_classes(layout.classes)
     n_classes = 2 if classes is None else classes.shape[0]
     is_single = kind.has_tasks and parameters.get("method") == "single-task"
@@ -100,7 +101,7 @@ def _tasks(layout: ModelLayout, columns: StoredColumns, n_classes: int, is_singl
     require(len(set(tasks.names)) == len(tasks.names), "it has several tasks of the same name")
     require(n_classes == 2, f"its tasks have {n_classes} classes")
     if is_single:
-        require(len(layout.parts) == 1, "its method is for one part")
+        require(len(layout.parts) == 1, "its method has one part, but it has several")
     else:
         require([part.task for part in layout.parts] == tasks.names, "its parts and tasks do not match")
     return StoredTasks(tasks.names, tasks.by_column, is_single, valid_owned(tasks.owned, columns))

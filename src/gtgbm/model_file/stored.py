@@ -1,4 +1,4 @@
-"""A model as a file holds it: what is left of an estimator without scikit-learn."""
+"""The content of a model file, independent of scikit-learn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gtgbm.search import SearchChoice
 
 @dataclass(frozen=True)
 class EstimatorKind:
-    """What a file of an estimator must hold."""
+    """Whether the file of an estimator must hold classes and tasks."""
 
     has_classes: bool
     has_tasks: bool = False
@@ -38,7 +38,7 @@ ESTIMATORS: dict[str, EstimatorKind] = {
 
 @dataclass(frozen=True)
 class StoredEstimator:
-    """What an estimator was: its class, its parameters, and the classes of its targets, if any."""
+    """An estimator: the name of its class, its parameters, and the class labels of a classifier."""
 
     name: str
     parameters: Mapping[str, Any]
@@ -53,7 +53,7 @@ class StoredColumns:
     ----------
     names : list of str, or None
     schema : FrameSchema or None
-        What they hold, if the table was a dataframe.
+        The columns of a dataframe; None for arrays.
     """
 
     count: int
@@ -61,13 +61,13 @@ class StoredColumns:
     schema: FrameSchema | None
 
     def label(self, column: int, category: float | None) -> Any:
-        """Return a category as the training table had it."""
+        """Return a category as it was in the training table."""
         return category if category is None or self.schema is None else self.schema.label(column, category)
 
 
 @dataclass(frozen=True)
 class StoredPart:
-    """Trees that belong together, with their history; categories are codes of the columns' schema."""
+    """The model of a task, or of all tasks; categories are codes of the schema of the columns."""
 
     task: Label | None
     model: Model
@@ -76,16 +76,18 @@ class StoredPart:
 
 @dataclass(frozen=True)
 class StoredTasks:
-    """What several tasks have together.
+    """The tasks of a multitask model.
 
     Attributes
     ----------
+    names : list
+        Ids of the tasks.
     by_column : bool
-        Whether targets had a column for each task.
+        Whether the targets had one column per task.
     is_single : bool
-        Whether one part is the model of all tasks.
+        Whether one part is the model of all tasks (method="single-task").
     owned : list of (int, float or None)
-        Columns, with the category if it is one, of the features of all tasks, in the order of selection.
+        Features selected by any task as (column, category or None), in the order of selection.
     """
 
     names: list[Label]
@@ -96,14 +98,14 @@ class StoredTasks:
 
 @dataclass(frozen=True)
 class StoredModel:
-    """A model: valid if it was read from a file.
+    """A model; if it was read from a file, it has been validated.
 
     Attributes
     ----------
     parts : list of StoredPart
-        One; or one for each task, unless all tasks are in one model.
+        One part for a single-task model and for method="single-task", otherwise one part per task.
     about : mapping of str to str
-        What the writer wanted readers to know, such as the name of the target.
+        Texts of the user, such as the name of the target.
     timings : mapping of str to float
         Seconds per stage of the fit.
     """
@@ -116,7 +118,7 @@ class StoredModel:
     timings: Mapping[str, float]
 
     def parts_by_task(self) -> list[tuple[Label | None, StoredPart]]:
-        """Return the part of each task; a model of all tasks in one is the same for each."""
+        """Return the part of each task; with method="single-task", all tasks have the same part."""
         if self.tasks is not None and self.tasks.is_single:
             return [(name, self.parts[0]) for name in self.tasks.names]
         return [(part.task, part) for part in self.parts]

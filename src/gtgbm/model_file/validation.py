@@ -1,4 +1,4 @@
-"""Validation of model files: nothing in a file is believed before it is checked."""
+"""Validation of model files: everything in a file is checked before it is used."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from gtgbm.data import FrameColumn, FrameSchema, Kind
 from gtgbm.model_file.layout import (
     MAX_FEATURES,
     MAX_UNNAMED,
-    BoughtLayout,
     ClassesLayout,
+    EntryLayout,
     ModelFileError,
     ModelLayout,
     OwnedLayout,
@@ -34,7 +34,7 @@ _DTYPES: dict[str, tuple[type, Any]] = {
 
 
 def require(is_valid: bool, problem: str) -> None:
-    """Refuse a file, and say what is wrong with it."""
+    """Raise an error that says what is wrong with a file, unless it is valid."""
     if not is_valid:
         raise ModelFileError(problem)
 
@@ -43,9 +43,9 @@ def valid_columns(layout: ModelLayout) -> StoredColumns:
     """Return the columns of the training table."""
     require(
         layout.feature_names is None or len(layout.feature_names) == layout.n_features,
-        f"it has {layout.n_features} features, but another number of names",
+        f"it has {layout.n_features} features, but a different number of names",
     )
-    # Columns of a dataframe cost memory each, and so do those of tasks: the file must be as long.
+    # Each column of a dataframe or a multitask model takes memory: without names the file could be short.
     most = MAX_FEATURES if layout.kinds is None and layout.tasks is None else MAX_UNNAMED
     is_short = layout.feature_names is not None or layout.n_features <= most
     require(is_short, f"more than {most} columns have no names")
@@ -69,21 +69,21 @@ def valid_model(
     Parameters
     ----------
     n_scores : int
-        Scores that the trees add to.
+        Number of scores that the trees add to.
     knows_task : bool
-        Whether trees read the task from a column after the last.
+        Whether the trees read the task from an additional last column.
     """
     schema, n_features = columns.schema, columns.count + knows_task
     start = _array(part.start, np.float64)
-    require(start.shape[0] == n_scores, "its start has another number of scores than its loss")
+    require(start.shape[0] == n_scores, "its start has a different number of scores than its loss")
     require(len(part.trees) % start.shape[0] == 0, "its trees and scores do not match")
     n_rounds = len(part.trees) // start.shape[0]
-    followed = [part.training_loss, *(values for one in part.evaluations for values in one.values())]
-    is_followed = all(len(values) >= n_rounds for values in followed)
-    require(is_followed, "its results are of fewer rounds than its trees")
-    require(all(entry.tree < n_rounds for entry in part.history), "its history goes on after its last round")
+    results = [part.training_loss, *(values for by_name in part.evaluations for values in by_name.values())]
+    is_complete = all(len(values) >= n_rounds for values in results)
+    require(is_complete, "its results have fewer rounds than its trees")
+    require(all(entry.tree < n_rounds for entry in part.history), "its history has rounds after the last one")
     trees = [_tree(tree, schema, n_features) for tree in part.trees]
-    # Of a model of all tasks in one the task itself is no feature.
+    # The column of the task is not a feature, so it is not in the history.
     selected = {entry.feature for entry in part.history} | {columns.count}
     used = np.unique(np.concatenate([tree.feature for tree in trees])) if trees else np.empty(0)
     require(set(used.tolist()) <= selected | {-1}, "its trees use features that its history lacks")
@@ -93,22 +93,26 @@ def valid_model(
         [tree.output for tree in part.trees],
         [_entry(entry, schema, n_features) for entry in part.history],
         [_float(value) for value in part.training_loss],
-        [{name: [_float(v) for v in values] for name, values in one.items()} for one in part.evaluations],
+        [
+            {name: [_float(v) for v in values] for name, values in by_name.items()}
+            for by_name in part.evaluations
+        ],
         part.best_round,
     )
-    model.forest()  # checks every node, so that no tree leads outside its arrays or in a circle
+    model.forest()  # checks every node: no child outside the arrays, no cycles
     return model
 
 
 def valid_owned(owned: Sequence[OwnedLayout], columns: StoredColumns) -> list[tuple[int, float | None]]:
-    """Return the features that some task owns, with the codes of categories."""
-    require(all(one.feature < columns.count for one in owned), "it owns features that it does not have")
-    return [(one.feature, _category(one, columns.schema)) for one in owned]
+    """Return the features that some task selected, with the codes of categories."""
+    is_known = all(entry.feature < columns.count for entry in owned)
+    require(is_known, "its tasks selected features that it does not have")
+    return [(entry.feature, _category(entry, columns.schema)) for entry in owned]
 
 
 def _labels(layout: ModelLayout) -> dict[int, set[str]]:
-    """Categories of each column that some tree asks for."""
-    found: dict[int, set[str]] = {}
+    """Return the categories of each column that occur in trees and histories."""
+    labels: dict[int, set[str]] = {}
     for part in layout.parts:
         for tree in part.trees:
             for node in tree.category:
@@ -116,17 +120,17 @@ def _labels(layout: ModelLayout) -> dict[int, set[str]]:
                 require(node < n, "a tree has a category beyond its end")
                 label = tree.threshold[node]
                 if isinstance(label, str) and not _is_infinite(layout, tree.feature[node], label):
-                    found.setdefault(tree.feature[node], set()).add(label)
+                    labels.setdefault(tree.feature[node], set()).add(label)
     owned = [] if layout.tasks is None else layout.tasks.owned
-    selected: list[BoughtLayout | OwnedLayout] = [entry for part in layout.parts for entry in part.history]
+    selected: list[EntryLayout | OwnedLayout] = [entry for part in layout.parts for entry in part.history]
     for entry in [*selected, *owned]:
         if isinstance(entry.category, str) and not _is_infinite(layout, entry.feature, entry.category):
-            found.setdefault(entry.feature, set()).add(entry.category)
-    return found
+            labels.setdefault(entry.feature, set()).add(entry.category)
+    return labels
 
 
 def _is_infinite(layout: ModelLayout, feature: int, label: str) -> bool:
-    """Whether a label is a number in a column of numbers that are categories."""
+    """Whether a label is an infinite number in a column whose categories are numbers."""
     is_text = layout.kinds is not None and layout.kinds.get(str(feature)) == "category"
     return not is_text and label in ("inf", "-inf")
 
@@ -149,14 +153,14 @@ def _schema(layout: ModelLayout, labels: dict[int, set[str]]) -> FrameSchema | N
 def _tree(layout: TreeLayout, schema: FrameSchema | None, n_features: int) -> Tree:
     n = len(layout.feature)
     arrays = (layout.threshold, layout.left, layout.value, layout.rows, layout.gain)
-    require(n > 0 and all(len(one) == n for one in arrays), "the arrays of a tree differ in length")
+    require(n > 0 and all(len(array) == n for array in arrays), "the arrays of a tree differ in length")
     require(
         all(node < n for nodes in (layout.category, layout.missing_left) for node in nodes),
-        "a tree names nodes that it does not have",
+        "a tree refers to nodes that it does not have",
     )
     feature = _array(layout.feature, np.int32)
-    for asked in (int(feature.max()), int(feature.min())):
-        require(-1 <= asked < n_features, f"a tree asks for feature {asked} of {n_features}")
+    for extreme in (int(feature.max()), int(feature.min())):
+        require(-1 <= extreme < n_features, f"a tree uses feature {extreme} of {n_features}")
     categories = set(layout.category)
     threshold = [
         _code(schema, layout.feature[k], value) if k in categories else _number(value)
@@ -174,13 +178,13 @@ def _tree(layout: TreeLayout, schema: FrameSchema | None, n_features: int) -> Tr
     )
 
 
-def _entry(layout: BoughtLayout, schema: FrameSchema | None, n_features: int) -> HistoryEntry:
+def _entry(layout: EntryLayout, schema: FrameSchema | None, n_features: int) -> HistoryEntry:
     require(layout.feature < n_features, f"its history has feature {layout.feature} of {n_features}")
     category, loss = _category(layout, schema), _float(layout.training_loss)
     return HistoryEntry(layout.tree, layout.feature, layout.gain, layout.price, loss, category)
 
 
-def _category(layout: BoughtLayout | OwnedLayout, schema: FrameSchema | None) -> float | None:
+def _category(layout: EntryLayout | OwnedLayout, schema: FrameSchema | None) -> float | None:
     return None if layout.category is msgspec.UNSET else _code(schema, layout.feature, layout.category)
 
 
@@ -197,7 +201,7 @@ def _code(schema: FrameSchema | None, feature: int, label: float | str | None) -
         return schema.code(feature, label)
     if isinstance(label, str):
         return _number(label)
-    require(not is_coded, f"a tree asks for the number {label} in a column of text")
+    require(not is_coded, f"a tree has the number {label} as a category of a column of text")
     return float(label)
 
 

@@ -1,4 +1,4 @@
-"""From a stored model to a file."""
+"""Writes a stored model to a file."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from gtgbm.data import FrameSchema
 from gtgbm.files import write_aside
 from gtgbm.model_file.layout import (
     FORMAT_VERSION,
-    BoughtLayout,
     ClassesLayout,
+    EntryLayout,
     ModelLayout,
     OwnedLayout,
     PartLayout,
@@ -31,7 +31,7 @@ _TYPES = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str"}
 
 
 def write_model_file(stored: StoredModel, path: str | PathLike[str]) -> None:
-    """Write a model to a file, aside first, so that no half of a file is ever there."""
+    """Write a model to a temporary file and rename it, so that the file is never incomplete."""
     write_aside(path, b"".join(_lines(_layout(stored))))
 
 
@@ -50,7 +50,7 @@ def _layout(stored: StoredModel) -> ModelLayout:
         classes=_classes(stored.estimator.classes),
         tasks=None if stored.tasks is None else _tasks(stored.tasks, columns),
         timings=dict(stored.timings),
-        parts=[_part(one, columns) for one in stored.parts],
+        parts=[_part(part, columns) for part in stored.parts],
     )
 
 
@@ -70,9 +70,11 @@ def _part(part: StoredPart, columns: StoredColumns) -> PartLayout:
     return PartLayout(
         task=part.task,
         start=model.start.tolist(),
-        history=[_bought(entry, columns) for entry in model.history],
+        history=[_entry(entry, columns) for entry in model.history],
         training_loss=_floats(model.training_losses),
-        evaluations=[{name: _floats(values) for name, values in one.items()} for one in model.evaluations],
+        evaluations=[
+            {name: _floats(values) for name, values in by_name.items()} for by_name in model.evaluations
+        ],
         best_round=model.best_round,
         search=SearchLayout(str(part.search), part.search.reason),
         trees=[_tree(*pair, columns) for pair in zip(model.trees, model.outputs, strict=True)],
@@ -101,8 +103,8 @@ def _tree(tree: Tree, output: int, columns: StoredColumns) -> TreeLayout:
     )
 
 
-def _bought(entry: HistoryEntry, columns: StoredColumns) -> BoughtLayout:
-    return BoughtLayout(
+def _entry(entry: HistoryEntry, columns: StoredColumns) -> EntryLayout:
+    return EntryLayout(
         tree=entry.tree,
         feature=entry.feature,
         gain=entry.gain,
@@ -117,7 +119,7 @@ def _category(columns: StoredColumns, column: int, category: float | None) -> An
 
 
 def _label(category: Any) -> Any:
-    """None stands for missing values; JSON has no infinite numbers."""
+    """Return a category as a JSON value: null for missing values, text for infinite numbers."""
     if isinstance(category, str) or np.isfinite(category):
         return category
     return None if np.isnan(category) else str(category)
@@ -143,7 +145,7 @@ def _floats(values: Iterable[float]) -> list[float | None]:
 
 
 def _lines(layout: ModelLayout) -> Iterator[bytes]:
-    """JSON that people can read: a line for each entry, and for each tree."""
+    """Yield readable JSON: one line for each entry and for each tree."""
     parts = layout.parts
     yield from _entries(layout, "parts")
     for k, part in enumerate(parts):

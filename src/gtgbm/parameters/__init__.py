@@ -1,6 +1,6 @@
 """The parameters of all estimators, in one table.
 
-Meaning, valid values and text form of each; checks, documentation and command-line flags come from here.
+Validation, docstrings and command-line flags are made from this table.
 """
 
 from gtgbm.parameters.kinds import Choice, Context, Flag, Kind

@@ -1,4 +1,4 @@
-"""Kinds of values that depend on the data: columns, losses, metrics, weights of classes, values by task."""
+"""Kinds of values that depend on the data: columns, losses, metrics, class weights, values by task."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from gtgbm.losses import Loss, Pointwise
 from gtgbm.metrics import Metric, TargetKind, metric_of
 from gtgbm.parameters.kinds import Context, Kind, Number, int_or_text, one_of
+from gtgbm.parameters.metric_functions import metric_of_function
 from gtgbm.parameters.text import is_json, parse_list, parse_pairs
 
 _TARGETS: dict[TargetKind, str] = {
@@ -19,12 +20,12 @@ _TARGETS: dict[TargetKind, str] = {
     "numbers": "regression",
     "relevance": "rankings",
 }
-_VERBS = ("value", "gradient", "curvature")
+_LOSS_METHODS = ("value", "gradient", "curvature")
 
 
 @dataclass(frozen=True)
 class Columns(Kind):
-    """Columns of the table, given as indices, as a mask, or as names."""
+    """Columns of the table: indices, a boolean mask or names."""
 
     doc_type = "sequence of int, bool or str, or None"
     metavar = "NAMES"
@@ -42,50 +43,52 @@ class Columns(Kind):
 
 @dataclass(frozen=True)
 class Directions(Kind):
-    """1, -1 or 0 for each column, given as such or as a dict of columns."""
+    """1, -1 or 0 for each column: a sequence with an entry per column, or a dict from columns."""
 
     doc_type = "sequence of int, dict or None"
     metavar = "NAME=1|-1,..."
-    text_form = "Written as age=1,price=-1, as a number for each column, or as JSON."
+    text_form = "Written as age=1,price=-1, as one number per column, or as JSON."
     optional = True
 
     def check(self, name: str, value: Any, context: Context) -> list[int]:
-        """Return a direction for each column; empty: no constraints."""
+        """Return the direction of each column; an empty list means no constraints."""
         if value is None:
             return []
         n_features = context.n_features or 0
         hint = f": give {n_features} numbers 1, -1 or 0, or a dict of columns (indices or names) to them"
         if isinstance(value, dict):
             keys = [columns(name, [key], context)[0] for key in value]
-            given = dict(zip(keys, value.values(), strict=True))
-            found = [given.get(k, 0) for k in range(n_features)]
+            by_column = dict(zip(keys, value.values(), strict=True))
+            directions = [by_column.get(k, 0) for k in range(n_features)]
         else:
             if isinstance(value, str) or not hasattr(value, "__len__"):
                 raise TypeError(f"{name}={value!r} is not a list{hint}")
-            found = list(value)
-            if len(found) != n_features:
-                raise ValueError(f"{name} has {len(found)} entries, but X has {n_features} columns{hint}")
-        for k, one in enumerate(found):
+            directions = list(value)
+            if len(directions) != n_features:
+                raise ValueError(
+                    f"{name} has {len(directions)} entries, but X has {n_features} columns{hint}"
+                )
+        for k, direction in enumerate(directions):
             if (
-                isinstance(one, bool | np.bool_)
-                or not isinstance(one, numbers.Integral)
-                or int(one) not in (-1, 0, 1)
+                isinstance(direction, bool | np.bool_)
+                or not isinstance(direction, numbers.Integral)
+                or int(direction) not in (-1, 0, 1)
             ):
-                raise ValueError(f"{name} has {one!r}{hint}")
-            if int(one) and k in context.categorical:
-                raise ValueError(f"{name} has {one!r} for column {k}, whose values are categories{hint}")
-        return [int(one) for one in found] if any(found) else []
+                raise ValueError(f"{name} has {direction!r}{hint}")
+            if int(direction) and k in context.categorical:
+                raise ValueError(f"{name} has {direction!r} for column {k}, which is categorical{hint}")
+        return [int(direction) for direction in directions] if any(directions) else []
 
     def parse(self, name: str, text: str) -> Any:
         """Read pairs, or a list."""
         if text.lstrip().startswith("{") or ("=" in text and not is_json(text)):
             return parse_pairs(name, text, int_or_text)
-        return [int_or_text(one) if isinstance(one, str) else one for one in parse_list(name, text)]
+        return [int_or_text(item) if isinstance(item, str) else item for item in parse_list(name, text)]
 
 
 @dataclass(frozen=True)
 class LossName(Kind):
-    """A loss given by name, or but for rankings as an object with `value`, `gradient` and `curvature`."""
+    """A loss: its name, or (except for rankings) an object with `value`, `gradient` and `curvature`."""
 
     doc_type = "str"
     metavar = "NAME"
@@ -96,9 +99,10 @@ class LossName(Kind):
             raise TypeError(f"{name}={value.__name__} is a class: give an object of it, {value.__name__}()")
         hint = ""
         if context.target != "relevance":
-            if not isinstance(value, str) and all(callable(getattr(value, verb, None)) for verb in _VERBS):
+            methods = [getattr(value, method, None) for method in _LOSS_METHODS]
+            if not isinstance(value, str) and all(callable(method) for method in methods):
                 return Pointwise(value)
-            hint = f", or an object with {', '.join(_VERBS)} (see gtgbm.losses.LossFunction)"
+            hint = f", or an object with {', '.join(_LOSS_METHODS)} (see gtgbm.losses.LossFunction)"
         return context.losses[one_of(name, value, tuple(context.losses), hint)]
 
     def parse(self, name: str, text: str) -> str:
@@ -109,7 +113,7 @@ class LossName(Kind):
 
 @dataclass(frozen=True)
 class Metrics(Kind):
-    """Metrics given by name, as callables, or as a list of such, if they go with the targets."""
+    """Metrics for the kind of the targets: a name, a callable, or a list of them."""
 
     doc_type = "str, callable, list or None"
     metavar = "NAMES"
@@ -118,19 +122,19 @@ class Metrics(Kind):
 
     def check(self, name: str, value: Any, context: Context) -> list[Metric]:
         """Return the metrics."""
-        given = [] if value is None else value if isinstance(value, list | tuple) else [value]
-        found = [_metric(name, value, one) for one in given]
-        for metric in found:
+        items = [] if value is None else value if isinstance(value, list | tuple) else [value]
+        metrics = [_metric(name, value, item, context.target) for item in items]
+        for metric in metrics:
             if context.target is not None and context.target not in metric.kinds:
                 raise ValueError(
-                    f"{name}={metric.name!r} goes with {' or '.join(_TARGETS[one] for one in metric.kinds)}, "
-                    f"not with {_TARGETS[context.target]}"
+                    f"{name}={metric.name!r} is for {' or '.join(_TARGETS[kind] for kind in metric.kinds)}, "
+                    f"not for {_TARGETS[context.target]}"
                 )
-        names = [metric.name for metric in found]
-        twice = sorted({one for one in names if names.count(one) > 1})
-        if twice:
-            raise ValueError(f"{name} has {twice[0]!r} twice: give every metric once")
-        return found
+        names = [metric.name for metric in metrics]
+        repeated = sorted({metric for metric in names if names.count(metric) > 1})
+        if repeated:
+            raise ValueError(f"{name} has {repeated[0]!r} twice: give every metric once")
+        return metrics
 
     def parse(self, name: str, text: str) -> Any:
         """Read one name or several."""
@@ -141,7 +145,7 @@ class Metrics(Kind):
 
 @dataclass(frozen=True)
 class ClassWeights(Kind):
-    """A dict of classes to weights, or 'balanced'."""
+    """A dict from class to weight, or 'balanced'."""
 
     doc_type = "dict, 'balanced' or None"
     metavar = "balanced|CLASS=WEIGHT,..."
@@ -149,7 +153,7 @@ class ClassWeights(Kind):
     optional = True
 
     def check(self, name: str, value: Any, context: Context) -> Any:
-        """Return the weights as they are."""
+        """Return the weights unchanged."""
         del context
         if value is not None and not isinstance(value, dict) and value != "balanced":
             raise ValueError(f"{name}={value!r} is unknown: give 'balanced' or a dict of class weights")
@@ -160,12 +164,12 @@ class ClassWeights(Kind):
         if text == "balanced":
             return text
         weight = Number(low=0)
-        return parse_pairs(name, text, lambda one: weight.parse(name, one))
+        return parse_pairs(name, text, lambda value: weight.parse(name, value))
 
 
 @dataclass(frozen=True)
 class PerTask(Kind):
-    """A number, or for several tasks a dict of tasks to numbers; the numbers are checked one by one."""
+    """A number, or for multitask models a dict from task to number; `check` validates a single number."""
 
     number: Number
     has_auto: bool = False
@@ -173,77 +177,65 @@ class PerTask(Kind):
 
     @property
     def doc_type(self) -> str:
-        """As documentation says it."""
+        """Type in the docstrings."""
         return "float, 'auto' or dict" if self.has_auto else "float"
 
     @property
     def metavar(self) -> str:
-        """As the help of the command line says it."""
+        """Placeholder of the value in the help of the command line."""
         return "NUMBER|auto|TASK=NUMBER,..." if self.has_auto else "NUMBER|TASK=NUMBER,..."
 
     def check(self, name: str, value: Any, context: Context) -> float | str:
         """Return the value of one task."""
         if self.has_auto and isinstance(value, str):
-            return one_of(name, value, ("auto",), ", a number in [0, 1), or a dict of such")
+            return one_of(name, value, ("auto",), ", a number in [0, 1), or a dict of such numbers")
         return self.number.check(name, value, context)
 
     def parse(self, name: str, text: str) -> Any:
         """Read a number, a word, or pairs."""
         if is_json(text) or "=" in text:
-            return parse_pairs(name, text, lambda one: self._parse_one(name, one))
-        return self._parse_one(name, text)
+            return parse_pairs(name, text, lambda value: self._parse_number(name, value))
+        return self._parse_number(name, text)
 
-    def _parse_one(self, name: str, text: str) -> float | str:
+    def _parse_number(self, name: str, text: str) -> float | str:
         return text if self.has_auto and text == "auto" else self.number.parse(name, text)
 
 
 def columns(name: str, value: Any, context: Context) -> list[int]:
-    """Return column indices, given as such, as a mask, or as names."""
+    """Return the indices of columns given as indices, as a boolean mask or as names."""
     n_features, names = context.n_features or 0, context.feature_names
     hint = f": give column indices from 0 to {n_features - 1}, a mask of {n_features} booleans, or names"
     if isinstance(value, str) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
         raise TypeError(f"{name}={value!r} is not a list{hint}")
-    given = list(value) if np.ndim(value) == 1 else [value]
-    if given and all(isinstance(one, bool | np.bool_) for one in given):
-        if len(given) != n_features:
-            raise ValueError(f"{name} is a mask of {len(given)} columns, but X has {n_features}{hint}")
-        return np.flatnonzero(given).tolist()
-    if given and all(isinstance(one, str) for one in given):
-        position = {} if names is None else {known: k for k, known in enumerate(names)}
-        absent = [one for one in given if one not in position]
-        if absent:
-            raise ValueError(f"{name} has {absent[:5]!r}, which are no names of X's columns{hint}")
-        given = [position[one] for one in given]
-    for one in given:
+    items = list(value) if np.ndim(value) == 1 else [value]
+    if items and all(isinstance(item, bool | np.bool_) for item in items):
+        if len(items) != n_features:
+            raise ValueError(f"{name} is a mask of {len(items)} columns, but X has {n_features}{hint}")
+        return np.flatnonzero(items).tolist()
+    if items and all(isinstance(item, str) for item in items):
+        position = {} if names is None else {column: k for k, column in enumerate(names)}
+        unknown = [item for item in items if item not in position]
+        if unknown:
+            raise ValueError(f"{name} has {unknown[:5]!r}, which are not names of columns of X{hint}")
+        items = [position[item] for item in items]
+    for item in items:
         if (
-            isinstance(one, bool | np.bool_)
-            or not isinstance(one, numbers.Integral)
-            or not 0 <= int(one) < n_features
+            isinstance(item, bool | np.bool_)
+            or not isinstance(item, numbers.Integral)
+            or not 0 <= int(item) < n_features
         ):
-            raise ValueError(f"{name} has {one!r}{hint}")
-    return sorted({int(one) for one in given})
+            raise ValueError(f"{name} has {item!r}{hint}")
+    return sorted({int(item) for item in items})
 
 
-def _metric(name: str, value: Any, one: Any) -> Metric:
-    if isinstance(one, Metric):
-        return one
-    if isinstance(one, str):
+def _metric(name: str, value: Any, item: Any, target: TargetKind | None) -> Metric:
+    if isinstance(item, Metric):
+        return item
+    if isinstance(item, str):
         try:
-            return metric_of(one)
+            return metric_of(item)
         except ValueError as error:
             raise ValueError(f"{name}={value!r}: {error}") from error
-    if callable(one):
-        return _metric_of_callable(one)
-    raise TypeError(f"{name} has {one!r}: give names, callables f(y, prediction), or a list of such")
-
-
-def _metric_of_callable(function: Any) -> Metric:
-    def compute(y: Any, prediction: Any, weight: Any, queries: Any) -> float:
-        del weight, queries
-        value = function(y, prediction)
-        if not isinstance(value, numbers.Real):
-            raise TypeError(f"eval_metric {name!r} returned {value!r}: it must return a number")
-        return float(value)
-
-    name = str(getattr(function, "__name__", type(function).__name__))
-    return Metric(name, compute, bool(getattr(function, "greater_is_better", False)))
+    if callable(item):
+        return metric_of_function(item, target)
+    raise TypeError(f"{name} has {item!r}: give names, callables f(y, prediction), or a list of them")

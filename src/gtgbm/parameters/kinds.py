@@ -1,6 +1,6 @@
-"""Kinds of values that depend on no data: how they are documented, checked, and read from text.
+"""Kinds of parameter values that do not depend on the data: documentation, validation, reading from text.
 
-Every error names the parameter, the value and what is right.
+Every error names the parameter, its value and the values that are valid.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST_SEED = 2**32 - 1
 
 @dataclass(frozen=True)
 class Context:
-    """What is known when a value is checked; what is not known restricts nothing.
+    """The information that validation may use; a field that is not set restricts nothing.
 
     Attributes
     ----------
@@ -31,11 +31,11 @@ class Context:
         Columns of the table.
     feature_names : sequence of str, or None
     categorical : sequence of int
-        Columns that hold categories.
+        Categorical columns.
     target : str or None
         Kind of the targets.
     losses : mapping of str to Loss
-        Losses that the estimator knows by name.
+        Losses of the estimator by name.
     others : mapping of str to object
         Values of other parameters.
     """
@@ -49,14 +49,14 @@ class Context:
 
 
 class Kind(ABC):
-    """A kind of value.
+    """A kind of parameter value.
 
     Attributes
     ----------
     text_form : str
-        How to write the value on the command line, if that is not plain.
+        How to write the value on the command line, if that needs an explanation.
     optional : bool
-        Whether it may be None.
+        Whether the value may be None.
     """
 
     text_form = ""
@@ -65,29 +65,29 @@ class Kind(ABC):
     @property
     @abstractmethod
     def doc_type(self) -> str:
-        """As documentation says it."""
+        """Type in the docstrings."""
 
     @property
     @abstractmethod
     def metavar(self) -> str:
-        """As the help of the command line says it."""
+        """Placeholder of the value in the help of the command line."""
 
     @abstractmethod
     def check(self, name: str, value: Any, context: Context) -> Any:
-        """Return a value that is right, or raise a TypeError or ValueError that names the parameter."""
+        """Return the valid value, or raise a TypeError or ValueError that names the parameter."""
 
     @abstractmethod
     def parse(self, name: str, text: str) -> Any:
-        """Return the value that a text stands for, checked as far as that needs no data."""
+        """Return the value of a text, validated as far as possible without the data."""
 
 
 class WholeNumber(Kind):
-    """Kinds of whole numbers."""
+    """Base of the kinds of integers."""
 
     metavar = "INTEGER"
 
     def parse(self, name: str, text: str) -> Any:
-        """Read a whole number; words stay, for the check."""
+        """Read an integer; other words are passed to the validation, which may accept them."""
         return self.check(name, int_or_text(text), Context())
 
 
@@ -108,14 +108,14 @@ class Number(Kind):
         del context
         left = "(" if self.low_open else "["
         right = ")" if self.high_open or math.isinf(self.high) else "]"
-        wanted = f"a number in {left}{self.low:g}, {self.high:g}{right}{self.hint}"
+        valid = f"a number in {left}{self.low:g}, {self.high:g}{right}{self.hint}"
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
-            raise TypeError(f"{name}={value!r} is not a number: give {wanted}")
+            raise TypeError(f"{name}={value!r} is not a number: give {valid}")
         number = float(value)
         below = number <= self.low if self.low_open else number < self.low
         above = number >= self.high if self.high_open else number > self.high
         if not math.isfinite(number) or below or above:
-            raise ValueError(f"{name}={value!r} is out of range: give {wanted}")
+            raise ValueError(f"{name}={value!r} is out of range: give {valid}")
         return number
 
     def parse(self, name: str, text: str) -> float:
@@ -125,7 +125,7 @@ class Number(Kind):
 
 @dataclass(frozen=True)
 class Penalty(Kind):
-    """A price of features, whose range depends on penalty_scale."""
+    """A feature cost, whose range depends on penalty_scale."""
 
     doc_type = "float"
     metavar = "NUMBER"
@@ -154,9 +154,9 @@ class Count(WholeNumber):
     Attributes
     ----------
     of_features : bool
-        Whether there are at most as many as the table has columns.
+        Whether the number of columns is an upper bound.
     hint : str
-        What else is right.
+        Other valid values, for the error message.
     """
 
     low: int
@@ -167,7 +167,7 @@ class Count(WholeNumber):
 
     @property
     def doc_type(self) -> str:
-        """As documentation says it."""
+        """Type in the docstrings."""
         return "int or None" if self.optional else "int"
 
     def check(self, name: str, value: Any, context: Context) -> int | None:
@@ -211,18 +211,18 @@ class RowCount(WholeNumber):
 
 @dataclass(frozen=True)
 class Choice(Kind):
-    """One of some words."""
+    """One of several words."""
 
     options: tuple[str, ...]
 
     @property
     def doc_type(self) -> str:
-        """As documentation says it."""
+        """Type in the docstrings."""
         return f"{{{', '.join(map(repr, self.options))}}}"
 
     @property
     def metavar(self) -> str:
-        """As the help of the command line says it."""
+        """Placeholder of the value in the help of the command line."""
         return "|".join(self.options)
 
     def check(self, name: str, value: Any, context: Context) -> str:
@@ -243,7 +243,7 @@ class Flag(Kind):
     metavar = "true|false"
 
     def check(self, name: str, value: Any, context: Context) -> bool:
-        """Return a truth value."""
+        """Return a bool."""
         del context
         if not isinstance(value, bool | np.bool_):
             raise TypeError(f"{name}={value!r} is not True or False")
@@ -256,7 +256,7 @@ class Flag(Kind):
 
 @dataclass(frozen=True)
 class Verbosity(WholeNumber):
-    """How much to print: a whole number; True and False are 1 and 0."""
+    """How much to print: an integer; True and False are 1 and 0."""
 
     doc_type = "int"
 
@@ -278,28 +278,28 @@ class Threads(WholeNumber):
         del context
         if value is None:
             return None
-        wrong = (
+        message = (
             f"{name}={value!r} is not a whole number of threads: give 1 to {_MOST_THREADS}, -1 for all "
             "cores, or None"
         )
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-            raise TypeError(wrong)
+            raise TypeError(message)
         if value == 0 or abs(int(value)) > _MOST_THREADS:
-            raise ValueError(wrong)
+            raise ValueError(message)
         return int(value)
 
 
 @dataclass(frozen=True)
 class Seed(WholeNumber):
-    """A seed, or a generator of numpy's."""
+    """A seed or a numpy RandomState."""
 
     doc_type = "int, RandomState or None"
     optional = True
 
     def check(self, name: str, value: Any, context: Context) -> Any:
-        """Return the seed as it is."""
+        """Return the seed unchanged."""
         del context
-        # numpy's module stands for its global generator, as in scikit-learn.
+        # The module numpy.random means its global generator, as in scikit-learn.
         if value is None or value is np.random or isinstance(value, np.random.RandomState):
             return value
         whole_number(name, value, 0, _MOST_SEED, ", a numpy.random.RandomState, or None")
@@ -307,18 +307,18 @@ class Seed(WholeNumber):
 
 
 def whole_number(name: str, value: Any, low: int, high: int | None = None, hint: str = "") -> int:
-    """Return a whole number within bounds."""
-    wanted = f"a whole number of at least {low}" if high is None else f"a whole number in {low} .. {high}"
+    """Return an integer within bounds."""
+    valid = f"a whole number of at least {low}" if high is None else f"a whole number in {low} .. {high}"
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name}={value!r} is not a whole number: give {wanted}{hint}")
+        raise TypeError(f"{name}={value!r} is not a whole number: give {valid}{hint}")
     number = int(value)
     if number < low or (high is not None and number > high):
-        raise ValueError(f"{name}={value!r} is out of range: give {wanted}{hint}")
+        raise ValueError(f"{name}={value!r} is out of range: give {valid}{hint}")
     return number
 
 
 def one_of(name: str, value: Any, options: Sequence[str], hint: str = "") -> str:
-    """Return one of some strings."""
+    """Return the value if it is one of the options."""
     if not isinstance(value, str) or value not in options:
         listed = ("one of " if len(options) > 1 else "") + ", ".join(map(repr, options))
         raise ValueError(f"{name}={value!r} is unknown: give {listed}{hint}")
@@ -326,7 +326,7 @@ def one_of(name: str, value: Any, options: Sequence[str], hint: str = "") -> str
 
 
 def int_or_text(text: str) -> int | str:
-    """Return the whole number that a text is; other texts stay, for a check to refuse."""
+    """Return a text as an integer if it is one; other texts are returned for the validation to reject."""
     try:
         return int(text)
     except ValueError:
@@ -334,7 +334,7 @@ def int_or_text(text: str) -> int | str:
 
 
 def number_or_text(text: str) -> float | str:
-    """Return the number that a text is; other texts stay, for a check to refuse."""
+    """Return a text as a number if it is one; other texts are returned for the validation to reject."""
     try:
         return float(text)
     except ValueError:

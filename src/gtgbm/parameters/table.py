@@ -1,4 +1,4 @@
-"""The table: one record for each parameter of the estimators; defaults stand in their constructors."""
+"""One record for each parameter of the estimators. The defaults are in the constructors of the estimators."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from gtgbm.parameters.kinds import (
 )
 
 METHODS = ("multitask", "group-sparse", "independent", "single-task")
-"""Ways to train several tasks."""
+"""Methods of the multitask estimators."""
 
-_NOTHING_KNOWN = Context()
+_NO_CONTEXT = Context()
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,13 @@ class Parameter:
     Attributes
     ----------
     kind : Kind
-        Which values it takes, and how they are written as text.
+        The values it accepts, and how they are written as text.
     meaning : str
+        Description in the docstrings of the estimators and in the help of the command line.
     panel : str
-        Group of options that it stands in on the command line.
+        Group of options in the help of the command line.
     symbol : str
-        What the paper calls it, if it does.
+        The paper's symbol, or an empty string.
     aliases : tuple of str
         Other flags on the command line.
     """
@@ -53,15 +54,15 @@ class Parameter:
 
     @property
     def flag(self) -> str:
-        """Its name on the command line."""
+        """Name of the flag on the command line."""
         return "--" + self.name.replace("_", "-")
 
-    def check(self, value: Any, context: Context = _NOTHING_KNOWN) -> Any:
-        """Return the value as the engine takes it, or raise an error that says what is right."""
+    def check(self, value: Any, context: Context = _NO_CONTEXT) -> Any:
+        """Return the validated value, or raise an error that says which values are valid."""
         return self.kind.check(self.name, value, context)
 
     def parse(self, text: str) -> Any:
-        """Return the value that a text on the command line stands for."""
+        """Return the value of a text from the command line."""
         if self.kind.optional and text.lower() == "none":
             return None
         return self.kind.parse(self.flag, text)
@@ -73,7 +74,8 @@ def _trees() -> list[Parameter]:
         Parameter(
             "n_estimators",
             Count(low=1),
-            "Rounds of boosting (one tree each, or one tree per class).",
+            "Number of boosting rounds. A round grows one tree, or one tree per class with more than two "
+            "classes.",
             panel,
             "N",
             ("--trees",),
@@ -81,76 +83,82 @@ def _trees() -> list[Parameter]:
         Parameter(
             "learning_rate",
             PerTask(Number(low=0, low_open=True)),
-            "Factor on each tree's leaf values; for several tasks also a dict of tasks to factors.",
+            "Factor on the leaf values of each tree. Multitask models also take a dict from task to factor.",
             panel,
             "ε",
         ),
         Parameter(
             "min_node_fraction",
             Number(low=0, high=1),
-            "A node with fewer than this share of the rows is not split.",
+            "Nodes with less than this fraction of the rows are not split.",
             panel,
             "α",
         ),
         Parameter(
             "min_samples_leaf",
             Count(low=1, optional=True),
-            "Fewest rows of a leaf, or least weight with sample_weight; None: a quarter of "
-            "min_node_fraction's.",
+            "Minimum number of rows in a leaf. With sample_weight, the minimum weight: in rows if all "
+            "weights are whole numbers, else in mean weights. None: a quarter of the rows that "
+            "min_node_fraction requires.",
             panel,
         ),
-        Parameter("max_depth", Count(low=1, optional=True), "Most levels of splits; None: no limit.", panel),
+        Parameter(
+            "max_depth", Count(low=1, optional=True), "Maximum depth of a tree. None: no limit.", panel
+        ),
         Parameter(
             "loss",
             LossName(),
-            "Classifiers: 'log_loss', or for two classes 'squared_error'. Regressors: 'squared_error', "
-            "'absolute_error', 'huber', 'quantile', 'poisson', 'tweedie'. Ranker: 'lambdarank', 'pairwise'. "
-            "Or an object from gtgbm.losses, such as Quantile(0.9), or one of your own (LossFunction).",
+            "Loss function. Classifiers: 'log_loss', or 'squared_error' for two classes. Regressors: "
+            "'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'tweedie'. Ranker: "
+            "'lambdarank', 'pairwise'. Also an object from gtgbm.losses, such as Quantile(0.9), or a "
+            "user-defined LossFunction.",
             panel,
         ),
         Parameter(
             "init",
             Choice(("best", "zero")),
-            "'best': start from the loss's best constant; 'zero': from 0, as the paper does.",
+            "Initial score: 'best' is the constant that minimises the loss, 'zero' is 0 as in the paper.",
             panel,
             "H",
         ),
         Parameter(
             "criterion",
             Choice(("residuals", "newton")),
-            "What splits fit by least squares: the residuals, as in the paper, or residuals over curvatures, "
-            "weighted by curvature, which gains where targets are all but determined.",
+            "What splits fit by least squares: 'residuals' as in the paper, or 'newton': residuals divided "
+            "by the curvature of the loss and weighted by it, which helps where the targets are almost "
+            "deterministic.",
             panel,
         ),
         Parameter(
             "subsample",
             Number(low=0, high=1, low_open=True),
-            "Share of the rows that each round learns from, drawn anew.",
+            "Fraction of the rows that is drawn for each round.",
             panel,
         ),
         Parameter(
             "colsample",
             Number(low=0, high=1, low_open=True),
-            "Share of the columns that the trees of each round may use, drawn anew.",
+            "Fraction of the columns that is drawn for each round.",
             panel,
         ),
         Parameter(
             "monotone_constraints",
             Directions(),
-            "1, -1 or 0 for each column, or a dict of columns to them: predictions never fall (1) or never "
-            "rise (-1) with the column's values.",
+            "1, -1 or 0 for each column, or a dict from columns to them: predictions never decrease (1) or "
+            "never increase (-1) with the values of the column.",
             panel,
         ),
         Parameter(
             "warm_start",
             Flag(),
-            "Go on with the trees and features of the last fit, up to n_estimators rounds.",
+            "Continue from the trees and selected features of the previous fit, up to n_estimators rounds.",
             panel,
         ),
         Parameter(
             "truncation_level",
             Count(low=1),
-            "lambdarank: pairs count whose higher document is among the first so many.",
+            "With 'lambdarank', only pairs whose higher-ranked document is among the first truncation_level "
+            "documents count.",
             panel,
         ),
     ]
@@ -162,9 +170,9 @@ def _features() -> list[Parameter]:
         Parameter(
             "penalty",
             Penalty(),
-            "What the first use of a feature costs: larger means fewer features. With penalty_scale='root' a "
-            "fraction of the squared error at each tree's root, in [0, 1); 'absolute': in units of that "
-            "error.",
+            "Cost of the first use of a feature: a larger penalty selects fewer features. With "
+            "penalty_scale='root' it is a fraction of the squared error at the root of each tree, in [0, 1); "
+            "with 'absolute' it is in units of that error.",
             panel,
             "μ",
         ),
@@ -177,16 +185,16 @@ def _features() -> list[Parameter]:
         Parameter(
             "n_features_to_select",
             Count(low=1, optional=True, of_features=True),
-            "Hard limit on the number of distinct features.",
+            "Maximum number of selected features. None: no limit.",
             panel,
             aliases=("--max-features",),
         ),
         Parameter(
             "shortlist",
             Number(low=1),
-            "Above 1: so many times n_features_to_select are selected first, the half that gains most is "
-            "kept and trained on again, and so on until n_features_to_select are left. Callbacks hear of the "
-            "last fit.",
+            "If above 1, the first fit selects shortlist * n_features_to_select features; the half with the "
+            "largest gain is kept and the model is refitted, until n_features_to_select are left. Callbacks "
+            "are called in the last fit only.",
             panel,
         ),
     ]
@@ -198,31 +206,32 @@ def _search() -> list[Parameter]:
         Parameter(
             "search",
             Choice(("auto", "group-testing", "exhaustive")),
-            "How new features are looked for: 'group-testing', 'exhaustive', or 'auto', which takes the "
-            "cheaper one and says why in search_.reason.",
+            "How new features are searched for: 'group-testing', 'exhaustive', or 'auto', which chooses the "
+            "cheaper one and explains the choice in search_.reason.",
             panel,
         ),
         Parameter(
             "n_relevant",
             Count(low=1, optional=True, of_features=True),
-            "Features expected to matter at one node: group testing then draws subsets of d / s features. "
-            "None: every feature is in one subset, and subsets are as small as a fixed budget of tests "
-            "allows.",
+            "Number of features expected to be relevant at a node. Group testing then draws random subsets "
+            "of d / s features. None: each feature is in one subset, and the subsets are as small as a fixed "
+            "budget of tests allows.",
             panel,
             "s",
         ),
         Parameter(
             "failure_probability",
             Number(low=0, high=1, low_open=True, high_open=True),
-            "Chance that a relevant feature is never alone in a subset; smaller: more subsets. Needs "
-            "n_relevant.",
+            "Probability that some relevant feature is never the only relevant one of a subset. A smaller "
+            "value draws more subsets. Used with n_relevant or test_rows=None.",
             panel,
             "δ",
         ),
         Parameter(
             "test_rows",
             RowCount(low=10),
-            "Rows a group test looks at. None: all rows, halving, min-max scaling: the paper's algorithm.",
+            "Number of rows sampled for group tests. 'auto': 1,000 to 2,000, depending on the penalty. None: "
+            "the paper's algorithm, with all rows, halving of groups and min-max scaling.",
             panel,
         ),
     ]
@@ -234,28 +243,29 @@ def _data() -> list[Parameter]:
         Parameter(
             "max_bins",
             Count(low=2, high=255),
-            "Bins of a column's values, 2 to 255; missing values have one more.",
+            "Maximum number of bins per column, 2 to 255. Missing values have a bin of their own.",
             panel,
         ),
         Parameter(
             "categorical_features",
             Columns(),
-            "Columns (indices, a mask, or names) that hold categories, besides a dataframe's columns of text "
-            "and categories.",
+            "Columns of categories: indices, a boolean mask or names. Text and categorical columns of a "
+            "dataframe are categorical without being listed.",
             panel,
         ),
         Parameter(
             "categorical",
             Choice(("category", "column")),
-            "What is selected of a categorical column: 'category': each category is a feature of its own; "
-            "'column': the column is one feature, with its 254 most frequent categories.",
+            "What counts as a feature in a categorical column: 'category': each category is a feature of its "
+            "own; 'column': the whole column is one feature, with its 254 most frequent categories.",
             panel,
             aliases=("--categorical-as",),
         ),
         Parameter(
             "class_weight",
             ClassWeights(),
-            "Weights of classes, times sample_weight; 'balanced': all classes weigh the same together.",
+            "Dict from class to weight, multiplied with sample_weight. 'balanced': every class has the same "
+            "total weight.",
             panel,
         ),
     ]
@@ -267,22 +277,23 @@ def _validation() -> list[Parameter]:
         Parameter(
             "early_stopping_rounds",
             Count(low=1, optional=True),
-            "Stop after this many rounds without a better validation result, and keep the best round.",
+            "Stop after this many rounds without improvement on the validation rows, and keep the trees up "
+            "to the best round. None: no early stopping.",
             panel,
             aliases=("--early-stopping",),
         ),
         Parameter(
             "validation_fraction",
             Number(low=0, high=1, low_open=True, high_open=True),
-            "Share of rows held out for early stopping when there is no eval_set.",
+            "Fraction of the rows held out for early stopping if there is no eval_set.",
             panel,
         ),
         Parameter(
             "eval_metric",
             Metrics(),
-            "Metrics to follow on eval sets besides the loss: names (gtgbm.metrics) or callables "
-            "f(y, prediction), smaller being better unless they have greater_is_better = True. The last one "
-            "decides early stopping.",
+            "Metrics to evaluate on eval sets in addition to the loss: names (gtgbm.metrics), functions and "
+            "scorers of scikit-learn, or callables f(y, prediction), where smaller is better unless they "
+            "have greater_is_better = True. The last one decides early stopping.",
             panel,
             aliases=("--metric",),
         ),
@@ -295,45 +306,47 @@ def _tasks() -> list[Parameter]:
         Parameter(
             "group_penalty",
             Number(low=0, high=1, high_open=True),
-            "What a feature costs on top that no task uses yet.",
+            "Additional cost of a feature that no task has selected yet.",
             panel,
             "μ_G",
         ),
         Parameter(
             "task_penalty",
             PerTask(Number(low=0, high=1, high_open=True), has_auto=True),
-            "What the first use of a feature costs a task, or each task. 'auto': 8 / (rows + 8), the worth "
-            "of eight of the task's rows, which chance seldom gains.",
+            "Cost of the first use of a feature by a task: one number for all tasks or a dict from task to "
+            "number. 'auto': 8 / (rows + 8) with the rows of the task, which an irrelevant feature seldom "
+            "gains by chance.",
             panel,
             "μ_t",
         ),
         Parameter(
             "method",
             Choice(METHODS),
-            "'multitask': both penalties; 'group-sparse': what one task selects is free for all; "
-            "'independent': tasks know nothing of each other, and pay both penalties for each feature; "
-            "'single-task': one model of all rows, which knows the task as a category.",
+            "'multitask': both penalties; 'group-sparse': a feature selected by one task is free for all "
+            "tasks; 'independent': each task is fitted separately, with the sum of both penalties; "
+            "'single-task': one model for the rows of all tasks, with the task as a categorical column.",
             panel,
         ),
         Parameter(
             "task_order",
             Choice(("sequential", "parallel")),
-            "'sequential': tasks take turns, and one knows what those before it selected in the same round. "
-            "'parallel': tasks run side by side, and learn of each other's features after each round; what "
-            "n_features_to_select still allows is dealt out to them before it.",
+            "'sequential': the tasks of a round are fitted one after the other, and a task sees the features "
+            "that earlier tasks selected in the same round. 'parallel': the tasks of a round are fitted at "
+            "the same time and see each other's features after the round; the features that "
+            "n_features_to_select still allows are divided among them before each round.",
             panel,
         ),
         Parameter(
             "n_common_rounds",
             Rounds(),
-            "So many of the n_estimators rounds come first and grow their trees from the rows of all tasks "
-            "together, for tasks that are much alike. Of no effect on 'independent' and 'single-task'.",
+            "Number of rounds, out of n_estimators, that come first and grow common trees on the rows of all "
+            "tasks. Useful for similar tasks. Ignored by the methods 'independent' and 'single-task'.",
             panel,
         ),
         Parameter(
             "n_features_per_task",
             Count(low=1, optional=True, of_features=True),
-            "Hard limit on the number of features of each task.",
+            "Maximum number of features selected by each task. None: no limit.",
             panel,
         ),
     ]
@@ -342,22 +355,22 @@ def _tasks() -> list[Parameter]:
 def _running() -> list[Parameter]:
     panel = "Running"
     return [
-        Parameter("random_state", Seed(), "Seed of everything random.", panel, aliases=("--seed",)),
+        Parameter("random_state", Seed(), "Seed for all random draws.", panel, aliases=("--seed",)),
         Parameter(
             "n_jobs",
             Threads(),
-            "Threads; None: all cores, within OMP_NUM_THREADS and joblib's limits. Any number: the same "
-            "result.",
+            "Number of threads. None: all cores, within the limits of OMP_NUM_THREADS and joblib. The result "
+            "does not depend on it.",
             panel,
             aliases=("--jobs",),
         ),
-        Parameter("verbose", Verbosity(), "1 shows a progress bar.", panel),
+        Parameter("verbose", Verbosity(), "If above 0, show a progress bar.", panel),
     ]
 
 
 PARAMETERS: dict[str, Parameter] = {
-    one.name: one
+    parameter.name: parameter
     for group in (_features, _trees, _search, _data, _validation, _tasks, _running)
-    for one in group()
+    for parameter in group()
 }
 """Every parameter of every estimator, by name."""

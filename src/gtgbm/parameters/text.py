@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def is_json(text: str) -> bool:
-    """Whether a text is a list or dict of JSON rather than the short form."""
+    """Whether a text is a JSON list or dict, not the short form."""
     return text.lstrip()[:1] in ("[", "{")
 
 
@@ -23,24 +23,24 @@ def parse_json(name: str, text: str) -> Any:
 
 
 def parse_list(name: str, text: str) -> list[Any]:
-    """Read texts separated by commas, or a list of JSON."""
+    """Read texts separated by commas, or a JSON list."""
     if is_json(text):
-        found = parse_json(name, text)
-        if not isinstance(found, list):
+        values = parse_json(name, text)
+        if not isinstance(values, list):
             raise ValueError(f'{name}={text!r} is not a list: give a,b,c or JSON such as ["a", "b"]')
-        return found
-    return [one.strip() for one in text.split(",") if one.strip()]
+        return values
+    return [item.strip() for item in text.split(",") if item.strip()]
 
 
 def parse_pairs(name: str, text: str, value: Callable[[str], T]) -> dict[str, T]:
-    """Read ``key=value`` separated by commas, or a dict of JSON."""
-    wrong = f'{name}={text!r} is not a list of pairs: give a=1,b=2 or JSON such as {{"a": 1, "b": 2}}'
+    """Read ``key=value`` pairs separated by commas, or a JSON dict."""
+    message = f'{name}={text!r} is not a list of pairs: give a=1,b=2 or JSON such as {{"a": 1, "b": 2}}'
     if is_json(text):
-        found = parse_json(name, text)
-        if not isinstance(found, dict):
-            raise ValueError(wrong)
-        return {key: value(one if isinstance(one, str) else json.dumps(one)) for key, one in found.items()}
-    pairs = [one.rpartition("=") for one in text.split(",") if one.strip()]
+        values = parse_json(name, text)
+        if not isinstance(values, dict):
+            raise ValueError(message)
+        return {key: value(v if isinstance(v, str) else json.dumps(v)) for key, v in values.items()}
+    pairs = [item.rpartition("=") for item in text.split(",") if item.strip()]
     if not pairs or not all(key.strip() and equals for key, equals, _ in pairs):
-        raise ValueError(wrong)
-    return {key.strip(): value(one.strip()) for key, _, one in pairs}
+        raise ValueError(message)
+    return {key.strip(): value(v.strip()) for key, _, v in pairs}

@@ -1,6 +1,6 @@
-"""Pictures of fitted models, in scikit-learn's manner: classes made by ``from_estimator`` that ``plot``.
+"""Plots of fitted models: displays with ``from_estimator`` and ``plot``, like those of scikit-learn.
 
-They need matplotlib (``pip install "gtgbm[plot]"``), which is imported when something is drawn.
+They need matplotlib (``pip install "gtgbm[plot]"``), which is imported when a plot is drawn.
 """
 
 from gtgbm.plots.correlation import CorrelationDisplay

@@ -1,4 +1,4 @@
-"""How alike the selected features are."""
+"""Plot of the correlations of the selected features."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.explain import associations
+from gtgbm.explain import associations, columns_as_bought
 from gtgbm.plots.names import feature_names, shown
 from gtgbm.plots.style import axes_of, heat_map
 from gtgbm.plots.table import as_numbers, columns_of, table_of
@@ -20,7 +20,7 @@ class CorrelationDisplay:
     Parameters
     ----------
     correlations : array-like of float, shape (k, k)
-        From 0 to 1; NaN, of constant columns, stays blank.
+        From 0 to 1; NaN (constant columns) is left blank.
     names : sequence of str
 
     Attributes
@@ -38,7 +38,7 @@ class CorrelationDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, *, top: int = 40, names: Sequence[Any] | None = None, ax: Any = None
     ) -> CorrelationDisplay:
-        """Draw the associations of the selected columns, in the order they were selected.
+        """Draw the associations of the selected columns, in the order of selection.
 
         Of two columns of numbers, the absolute Pearson correlation; of a category and a number, the
         correlation ratio; of two categories, Cramér's V.
@@ -47,21 +47,21 @@ class CorrelationDisplay:
         ----------
         estimator : fitted estimator
         X : array-like, dataframe or sparse matrix, shape (n, d)
-            The columns the model was fitted on.
+            A table with the columns that the model was fitted on.
         top : int
-            Only the first so many selected columns are drawn.
+            Maximum number of columns to draw.
         names : sequence of str, shape (d,), optional
         ax : matplotlib Axes, optional
         """
         check_is_fitted(estimator, "trees_")
         X = table_of(estimator, X)
-        all_names, columns = feature_names(estimator, names), estimator.selected_features_[:top]
+        all_names, columns = feature_names(estimator, names), columns_as_bought(estimator)[:top]
         numbers, is_category = as_numbers(estimator, X)
         values, kinds = columns_of(numbers, columns), is_category[columns]
         return cls(associations(values, values, kinds, kinds), [all_names[j] for j in columns]).plot(ax)
 
     def plot(self, ax: Any = None) -> CorrelationDisplay:
-        """Draw into `ax`, or a new figure; returns the display."""
+        """Draw into `ax` or a new figure, and return the display."""
         side = 2.2 + 0.3 * max(len(self.names), 4)
         self.ax_, self.figure_ = axes_of(ax, (side + 1.0, side))
         labels = shown(self.names, 24)

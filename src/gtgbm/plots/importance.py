@@ -1,4 +1,4 @@
-"""Which features matter most."""
+"""Plot of feature importances."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from gtgbm.plots.style import COLOURS, axes_of, plain_axes
 
 
 class ImportanceDisplay:
-    """Bars of the most important features, longest first.
+    """Bar plot of the most important features, the most important first.
 
     Parameters
     ----------
     names : sequence of str
     values : array-like of float, shape (features,)
     label : str
-        What the values are.
+        Label of the axis of values.
 
     Attributes
     ----------
@@ -43,17 +43,17 @@ class ImportanceDisplay:
         task: Any = None,
         ax: Any = None,
     ) -> ImportanceDisplay:
-        """Draw the importances of a fitted model: each feature's share in the gain of all splits.
+        """Draw the feature importances of a fitted model: shares in the total gain of all splits.
 
         Parameters
         ----------
         estimator : fitted estimator
         top : int
-            Most bars to draw.
+            Maximum number of bars.
         names : sequence of str, shape (d,), optional
             Names of all columns; by default those of the training table, or x0, x1, ...
         task : optional
-            One task of a multitask model; by default the mean over tasks.
+            A task of a multitask model; by default the mean over tasks is drawn.
         ax : matplotlib Axes, optional
         """
         check_is_fitted(estimator, "trees_")
@@ -64,14 +64,14 @@ class ImportanceDisplay:
         if task is not None:
             if task not in getattr(estimator, "tasks_", ()):
                 raise ValueError(
-                    f"task={task!r} is no task of the model: {getattr(estimator, 'tasks_', [])[:10]!r}"
+                    f"task={task!r} is not a task of the model: {getattr(estimator, 'tasks_', [])[:10]!r}"
                 )
             values = estimator.task_importances_[task]
         order = np.argsort(-values, kind="stable")[: min(top, np.count_nonzero(values))]
-        return cls([all_names[j] for j in order], values[order], "share of all gain").plot(ax)
+        return cls([all_names[j] for j in order], values[order], "share of total gain").plot(ax)
 
     def plot(self, ax: Any = None) -> ImportanceDisplay:
-        """Draw into `ax`, or a new figure; returns the display."""
+        """Draw into `ax` or a new figure, and return the display."""
         n = len(self.names)
         self.ax_, self.figure_ = axes_of(ax, (7.0, 1.0 + 0.28 * max(n, 1)))
         self.bars_ = self.ax_.barh(range(n), self.values, color=COLOURS[0], height=0.7)
@@ -82,5 +82,5 @@ class ImportanceDisplay:
         self.ax_.grid(visible=False, axis="y")
         self.ax_.tick_params(axis="y", length=0)
         if n == 0:
-            self.ax_.text(0.5, 0.5, "no feature is used", ha="center", transform=self.ax_.transAxes)
+            self.ax_.text(0.5, 0.5, "no feature was selected", ha="center", transform=self.ax_.transAxes)
         return self

@@ -1,4 +1,4 @@
-"""What features are called in pictures and tables."""
+"""Names of features in plots and tables."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from gtgbm.boosting import HistoryEntry
 
 LONGEST = 32
-"""Letters of a name in a picture; longer ones lose their middle."""
+"""Maximum length of a name in a plot; longer names lose their middle."""
 
 
-def feature_names(estimator: Any, given: Sequence[Any] | None = None) -> list[str]:
-    """Names of all columns: those given, those of the training table, or x0, x1, ..."""
+def feature_names(estimator: Any, names: Sequence[Any] | None = None) -> list[str]:
+    """Return the names of all columns: `names`, those of the training table, or x0, x1, ..."""
     n_features = estimator.n_features_in_
-    names = getattr(estimator, "feature_names_in_", None) if given is None else given
+    names = getattr(estimator, "feature_names_in_", None) if names is None else names
     if names is None:
         return [f"x{j}" for j in range(n_features)]
     if len(names) != n_features:
@@ -25,23 +25,23 @@ def feature_names(estimator: Any, given: Sequence[Any] | None = None) -> list[st
 
 
 def category_name(category: float | str) -> str:
-    """Write a category; NaN stands for missing values."""
+    """Return a category as text; NaN is the category of missing values."""
     if isinstance(category, str):
         return category
     return "missing" if np.isnan(category) else f"{category:g}"
 
 
 def bought_name(entry: HistoryEntry, names: Sequence[str]) -> str:
-    """Return what was bought: a column, or one category of it."""
+    """Return the name of a selected feature: a column, or a category of it."""
     column = names[entry.feature]
     return column if entry.category is None else f"{column} = {category_name(entry.category)}"
 
 
 def shown(names: Sequence[Any], longest: int = LONGEST) -> list[str]:
-    """Shorten names for a picture, so that different ones stay different.
+    """Shorten names for a plot, so that different names stay different.
 
-    A name that is too long loses a part in its middle: as little of its end is kept as tells it from the
-    others. What even that leaves alike is numbered. matplotlib gets no line breaks and no formulas.
+    A name that is too long loses its middle; its end is kept as long as needed to distinguish it from the
+    others. If that is not enough, names are numbered. Line breaks and matplotlib's formulas are escaped.
     """
     texts = ["".join(letter if letter.isprintable() else " " for letter in str(name)) for name in names]
     n_different = len(set(texts))

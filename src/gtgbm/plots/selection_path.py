@@ -1,4 +1,4 @@
-"""How good a model was as it bought features."""
+"""Plot of a metric over the selected features or the rounds of boosting."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from gtgbm.plots.names import bought_name, feature_names, shown
 from gtgbm.plots.style import COLOURS, QUIET, axes_of, plain_axes
 
 _MOST_NAMES = 40
-"""Names along an axis; beyond, features are only counted."""
+"""Maximum number of feature names along the axis; with more features, only their number is shown."""
 
 
 class SelectionPathDisplay:
-    """A metric, or the training loss, against the features bought or over the rounds of boosting.
+    """A metric or the training loss, over the number of selected features or the rounds of boosting.
 
-    Against features, a point is the model right after the round that bought the last of them. Rounds also
-    improve the model without buying: the line of the finished model shows how much.
+    Over features, a point is the model right after the round that selected the feature. Later rounds improve
+    the model without new features: the dashed line is the finished model.
 
     Parameters
     ----------
     path : SelectionPath
     names : sequence of str
-        What was bought, in order.
+        Selected features, in the order of selection.
     bought : sequence of int
-        Rounds of the model that first owned each of them.
+        Number of rounds up to the selection of each of them, inclusive.
 
     Attributes
     ----------
@@ -54,15 +54,16 @@ class SelectionPathDisplay:
         over: Literal["features", "trees"] = "features",
         ax: Any = None,
     ) -> SelectionPathDisplay:
-        """Draw the path of a fitted model.
+        """Draw the selection path of a fitted model.
 
         Parameters
         ----------
         estimator : fitted estimator
         X, y : array-like, shape (n, d) and (n,), optional
-            Rows for the metric, better not those of the training. Without them the training loss is drawn.
+            Rows for the metric, preferably held-out rows. Without them the training loss is drawn.
         metric : str, optional
-            A name of ``gtgbm.metrics``; by default the usual one for the model's targets.
+            A name from ``gtgbm.metrics``. By default AUC for two classes, accuracy for more classes, RMSE for
+            numbers, NDCG@10 for rankings.
         qid, task : array-like, shape (n,), optional
             Queries or tasks of the rows.
         names : sequence of str, shape (d,), optional
@@ -71,8 +72,9 @@ class SelectionPathDisplay:
         ax : matplotlib Axes, optional
         """
         path = selection_path(estimator, X, y, metric=metric, qid=qid, task=task)
-        all_names, found = feature_names(estimator, names), purchases(estimator)
-        display = cls(path, [bought_name(one.entry, all_names) for one in found], [p.n_rounds for p in found])
+        all_names, selected = feature_names(estimator, names), purchases(estimator)
+        labels = [bought_name(purchase.entry, all_names) for purchase in selected]
+        display = cls(path, labels, [purchase.n_rounds for purchase in selected])
         return display.plot(ax, over=over)
 
     def plot(
@@ -82,13 +84,13 @@ class SelectionPathDisplay:
         over: Literal["features", "trees"] = "features",
         of: Literal["metric", "loss"] | None = None,
     ) -> SelectionPathDisplay:
-        """Draw into `ax`, or a new figure; returns the display.
+        """Draw into `ax` or a new figure, and return the display.
 
         Parameters
         ----------
         over : {"features", "trees"}
         of : {"metric", "loss"}, optional
-            By default the metric where it is known.
+            By default the metric if the path has one.
         """
         if over not in ("features", "trees"):
             raise ValueError(f"over={over!r} must be 'features' or 'trees'")
@@ -108,7 +110,7 @@ class SelectionPathDisplay:
 
     def _over_features(self, values: Any) -> None:
         ax, path, n = self.ax_, self.path, len(self.names)
-        # Features selected in one round come together: nothing is known of the model between them.
+        # Features selected in the same round share a point: there is no model between them.
         stages = [0, *dict.fromkeys(path.after(round_) for round_ in self.bought)]
         x, y = np.arange(n + 1), np.full(n + 1, np.nan)
         y[path.n_features[stages]] = values[stages]
@@ -124,7 +126,7 @@ class SelectionPathDisplay:
             )
             ax.set_xlabel("features, in the order of selection")
         else:
-            ax.set_xlabel("selected features")
+            ax.set_xlabel("features selected")
 
     def _over_trees(self, values: Any) -> None:
         ax, path = self.ax_, self.path
@@ -134,9 +136,9 @@ class SelectionPathDisplay:
         counts.fill_between(path.rounds, path.n_features, step="post", color=QUIET, alpha=0.15, linewidth=0)
         counts.set_ylim(0, 1.05 * max(1, int(np.max(path.n_features))))
         counts.yaxis.get_major_locator().set_params(integer=True)
-        counts.set_ylabel("selected features (grey)")
+        counts.set_ylabel("features selected (grey)")
         counts.spines[["top"]].set_visible(False)
-        # The line stands before the grey steps.
+        # Draws the line in front of the grey steps.
         ax.set_zorder(counts.get_zorder() + 1)
         ax.patch.set_visible(False)
         ax.xaxis.get_major_locator().set_params(integer=True)

@@ -1,4 +1,4 @@
-"""Colours, and figures to draw in."""
+"""Colours, axes and heat maps that all plots share."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from gtgbm.exact import F64
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f6ab0", "#8c8c8c")
-"""Told apart by colour-blind readers too (after Okabe and Ito), on light and on dark ground."""
+"""Distinguishable for colour-blind readers (after Okabe and Ito), on light and dark backgrounds."""
 QUIET = "#8c8c8c"
-"""What stands behind: lines to compare with, and many lines at once."""
+"""Colour of reference lines, and of lines that are too many to distinguish."""
 
 
 def axes_of(ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
-    """Return axes to draw in, new ones of `size` inches if there are none, and their figure."""
+    """Return `ax`, or new axes of `size` inches if it is None, and their figure."""
     if ax is None:
         try:
             import matplotlib.pyplot as plt
@@ -25,7 +25,7 @@ def axes_of(ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
 
 
 def shades(palest: float = 0.0) -> Any:
-    """Return a colour map from nothing, or a pale blue, to full blue, for light and for dark ground."""
+    """Return a colour map from transparent or pale blue to full blue, for light and dark backgrounds."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     full = to_rgb(COLOURS[0])
@@ -42,13 +42,13 @@ def heat_map(
     largest: float = 1.0,
     palest: float = 0.0,
 ) -> Any:
-    """Draw a matrix of numbers from 0 to `largest` (NaN: blank) with named rows and columns.
+    """Draw a matrix of numbers from 0 to `largest` (NaN is blank) with named rows and columns.
 
-    Numbers are written into the cells while these are few. A zero is drawn as blue as `palest` says.
+    The cells show their numbers if there are at most 12 columns. `palest` is the opacity of a zero.
     """
     if not values.size:
         ax.set_axis_off()
-        ax.text(0.5, 0.5, "no feature is used", ha="center", transform=ax.transAxes)
+        ax.text(0.5, 0.5, "no feature was selected", ha="center", transform=ax.transAxes)
         return None
     image = ax.imshow(
         values, cmap=shades(palest), vmin=0.0, vmax=largest, aspect="auto", interpolation="nearest"
@@ -60,7 +60,7 @@ def heat_map(
         for i, row in enumerate(values):
             for j, value in enumerate(row):
                 if value == value:
-                    # Text takes the axes' own colour, except on dark cells.
+                    # White is readable on dark cells; elsewhere the default colour fits the page.
                     colour = {"color": "white"} if value > 0.55 * largest else {}
                     ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=8, **colour)
     else:
@@ -71,19 +71,19 @@ def heat_map(
 
 
 def _name_ticks(ax: Any, rows: Sequence[str], columns: Sequence[str]) -> None:
-    """Name rows and columns; of very many only some, so that names do not overlap."""
+    """Label rows and columns; if there are very many, only some of them, so that labels do not overlap."""
     every = 1 + (len(rows) - 1) // 60
     ax.set_yticks(range(0, len(rows), every), rows[::every])
     every = 1 + (len(columns) - 1) // 40
     names = columns[::every]
-    # About ten letters to the inch, and a third of the width for names of rows and the like.
+    # About ten letters per inch; a third of the width is used by the labels of rows and margins.
     is_short = max(map(len, names)) <= 6.5 * ax.figure.get_figwidth() / len(names)
     turned: dict[str, Any] = {} if is_short else {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
     ax.set_xticks(range(0, len(columns), every), names, **turned)
 
 
 def plain_axes(ax: Any) -> None:
-    """Leave only the two axes that carry numbers, and a faint grid."""
+    """Remove the top and right spines, and draw a faint grid."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(visible=True, alpha=0.25, linewidth=0.6)
     ax.set_axisbelow(True)

@@ -1,4 +1,4 @@
-"""Reads the tables that users have, a few columns at a time."""
+"""Reads columns of the user's tables as numbers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def columns_of(X: Any, columns: Any) -> F64:
 
 
 def table_of(estimator: Any, X: Any) -> Any:
-    """Return a table with the columns that a model was fitted on, in their order; dataframes go by names."""
+    """Return the columns that a model was fitted on, in their order; those of a dataframe by name."""
     names = getattr(estimator, "feature_names_in_", None)
-    found = None if names is None else as_frame(X)
-    if names is not None and found is not None:
-        absent = lacking(names, found[0].columns)
-        if absent:
-            raise ValueError(f"X lacks columns that the model was fitted on: {', '.join(absent[:10])}")
-        return found[0].select(names.tolist())
+    frame = None if names is None else as_frame(X)
+    if names is not None and frame is not None:
+        missing = lacking(names, frame[0].columns)
+        if missing:
+            raise ValueError(f"X lacks columns that the model was fitted on: {', '.join(missing[:10])}")
+        return frame[0].select(names.tolist())
     if not hasattr(X, "shape"):
         X = np.asarray(X)
     if len(X.shape) != 2:

@@ -1,4 +1,4 @@
-"""Which task uses which features, and how each learns."""
+"""Plots of multitask models: features by task, and learning curves."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def _check_multitask(estimator: Any) -> None:
 
 
 def task_matrix(estimator: Any, names: Sequence[str], top: int = 40) -> tuple[F64, list[str], list[Any]]:
-    """Gather importances of features by tasks, NaN where a task does not own the feature.
+    """Return the importances of features by task, NaN if a task did not select the feature.
 
     Returns
     -------
     (ndarray of float64, shape (features, tasks), names of features, tasks)
-        At most `top` features, those that most tasks use first.
+        At most `top` features, ordered by the number of tasks that use them.
     """
     selected = estimator.selected_features_
     matrix: F64 = np.full((selected.shape[0], len(estimator.tasks_)), np.nan)
@@ -41,12 +41,12 @@ def task_matrix(estimator: Any, names: Sequence[str], top: int = 40) -> tuple[F6
 
 
 class TaskMatrixDisplay:
-    """Features by tasks: a cell is blank where the task does not use the feature, else darker for more.
+    """Heat map of the importance of features for tasks; blank if a task does not use the feature.
 
     Parameters
     ----------
     importances : array-like of float, shape (features, tasks)
-        Each feature's share in the gain of a task's splits; NaN where the task does not own it.
+        Share of each feature in the total gain of a task; NaN if the task did not select it.
     features, tasks : sequence of str
 
     Attributes
@@ -70,7 +70,7 @@ class TaskMatrixDisplay:
         ----------
         estimator : fitted MultitaskGTGBMClassifier or MultitaskGTGBMRegressor
         top : int
-            Most features to draw.
+            Maximum number of features.
         names : sequence of str, shape (d,), optional
         ax : matplotlib Axes, optional
         """
@@ -78,7 +78,7 @@ class TaskMatrixDisplay:
         return cls(*task_matrix(estimator, feature_names(estimator, names), top)).plot(ax)
 
     def plot(self, ax: Any = None) -> TaskMatrixDisplay:
-        """Draw into `ax`, or a new figure; returns the display."""
+        """Draw into `ax` or a new figure, and return the display."""
         size = (4.0 + 0.45 * min(len(self.tasks), 24), 1.5 + 0.28 * max(len(self.features), 4))
         self.ax_, self.figure_ = axes_of(ax, size)
         self.im_ = heat_map(
@@ -101,7 +101,7 @@ class TaskCurvesDisplay:
     curves : dict
         Values after each round, by task.
     label : str
-        What the values are.
+        Label of the axis of values.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class TaskCurvesDisplay:
     def from_estimator(
         cls, estimator: Any, *, of: str = "training", metric: str | None = None, ax: Any = None
     ) -> TaskCurvesDisplay:
-        """Draw how the tasks of a fitted model learnt.
+        """Draw the learning curves of the tasks of a fitted model.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class TaskCurvesDisplay:
         of : {"training", "validation_0"}
             The set of ``evals_result_`` to draw.
         metric : str, optional
-            A name in it; by default the last one, which decides early stopping.
+            A loss or metric of this set; by default the last one, which decides early stopping.
         ax : matplotlib Axes, optional
         """
         _check_multitask(estimator)
@@ -134,15 +134,15 @@ class TaskCurvesDisplay:
         for task in estimator.tasks_:
             sets = estimator.evals_result_[task]
             if of not in sets:
-                raise ValueError(f"of={of!r} was not followed for task {task!r}: there is {list(sets)}")
+                raise ValueError(f"of={of!r} was not evaluated for task {task!r}: give one of {list(sets)}")
             name = list(sets[of])[-1] if metric is None else metric
             if name not in sets[of]:
-                raise ValueError(f"metric={metric!r} was not followed: there is {list(sets[of])}")
+                raise ValueError(f"metric={metric!r} was not evaluated: give one of {list(sets[of])}")
             curves[task] = sets[of][name]
         return cls(curves, f"{of.partition('_')[0]} {name}").plot(ax)
 
     def plot(self, ax: Any = None) -> TaskCurvesDisplay:
-        """Draw into `ax`, or a new figure; returns the display."""
+        """Draw into `ax` or a new figure, and return the display."""
         self.ax_, self.figure_ = axes_of(ax, (7.0, 4.2))
         few = len(self.curves) <= len(COLOURS)
         self.lines_ = []
@@ -153,7 +153,7 @@ class TaskCurvesDisplay:
             self.lines_.append(line)
         if not few:
             self._draw_mean()
-        # Beside the lines: whatever their shape, it covers none of them.
+        # Outside the axes the legend cannot cover a line.
         self.ax_.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         self.ax_.set_xlabel("rounds of boosting")
@@ -162,10 +162,10 @@ class TaskCurvesDisplay:
         return self
 
     def _draw_mean(self) -> None:
-        """Of many tasks nobody can tell the lines apart: draw their mean."""
+        """Draw the mean of the curves, which are too many to distinguish."""
         n_rounds = max(values.shape[0] for values in self.curves.values())
-        # A task that has stopped stays where it was.
-        held = [np.pad(v, (0, n_rounds - v.shape[0]), mode="edge") for v in self.curves.values() if v.size]
-        mean = np.mean(held, axis=0)
+        # A task that stopped earlier keeps its last value.
+        padded = [np.pad(v, (0, n_rounds - v.shape[0]), mode="edge") for v in self.curves.values() if v.size]
+        mean = np.mean(padded, axis=0)
         self.lines_[0].set_label(f"{len(self.curves)} tasks")
-        self.ax_.plot(np.arange(1, n_rounds + 1), mean, color=COLOURS[0], linewidth=2, label="their mean")
+        self.ax_.plot(np.arange(1, n_rounds + 1), mean, color=COLOURS[0], linewidth=2, label="mean")

@@ -1,10 +1,10 @@
-"""A single tree as a picture, or as text for Graphviz."""
+"""Plots of a single tree, and its text for Graphviz."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,20 +13,45 @@ from gtgbm.plots.names import category_name, feature_names, shown
 from gtgbm.plots.style import COLOURS, QUIET, axes_of
 from gtgbm.tree import Tree
 
+_Label: TypeAlias = Callable[[int, float], Any]
+
 _COLUMN, _ROW = 2.7, 0.36
-"""Inches between levels, and between the lowest nodes."""
+"""Inches between levels, and between the leaves."""
 
 
-def _question(tree: Tree, node: int, names: Mapping[int, str]) -> str:
+def _question(tree: Tree, node: int, names: Mapping[int, str], label: _Label, longest: int) -> str:
     """Write what a node asks; rows for which it is true go left."""
-    name, threshold = names[int(tree.feature[node])], float(tree.threshold[node])
+    feature, threshold = int(tree.feature[node]), float(tree.threshold[node])
+    name = names[feature]
     if tree.is_category[node]:
-        return f"{name} ≠ {category_name(threshold)}"
+        (category,) = shown([category_name(label(feature, threshold))], longest)
+        return f"{name} ≠ {category}"
     return f"{name} ≤ {threshold:.4g}"
 
 
+def _as_it_is(column: int, category: float) -> float:
+    del column
+    return category
+
+
+def _labels_of(estimator: Any) -> _Label:
+    """Return what tells the category of a column by the number that trees ask for."""
+
+    def label(column: int, category: float) -> Any:
+        if column >= estimator.n_features_in_:  # a model of all tasks in one, which counts them from 1
+            return str(estimator.tasks_[int(category) - 1])
+        return estimator._label(column, category)
+
+    return label
+
+
+def _all_names(estimator: Any, names: Sequence[Any] | None) -> Sequence[Any] | None:
+    # A model of all tasks in one has a column more.
+    return names if estimator is None else [*feature_names(estimator, names), "task"]
+
+
 def _names_for(tree: Tree, names: Sequence[Any] | None, longest: int) -> dict[int, str]:
-    """Shortened names of the columns that a tree uses."""
+    """Return the shortened names of the columns that a tree uses."""
     used = np.unique(tree.feature[tree.feature >= 0]).tolist()
     if names is not None and used and used[-1] >= len(names):
         raise ValueError(f"names has {len(names)} entries; the tree uses column {used[-1]}")
@@ -34,7 +59,7 @@ def _names_for(tree: Tree, names: Sequence[Any] | None, longest: int) -> dict[in
     return dict(zip(used, shown(all_names, longest), strict=True))
 
 
-def to_graphviz(tree: Tree, names: Sequence[Any] | None = None) -> str:
+def to_graphviz(tree: Tree, names: Sequence[Any] | None = None, *, estimator: Any = None) -> str:
     """Write a tree in the DOT language, for ``dot -Tsvg`` or ``graphviz.Source``.
 
     Parameters
@@ -43,19 +68,22 @@ def to_graphviz(tree: Tree, names: Sequence[Any] | None = None) -> str:
         One of ``trees_``.
     names : sequence of str, shape (d,), optional
         Names of all columns; by default x0, x1, ...
+    estimator : fitted estimator, optional
+        The model that the tree is of: it knows the names of columns, if none are given, and of categories.
 
     Returns
     -------
     str
     """
-    short = _names_for(tree, names, 60)
+    category = _as_it_is if estimator is None else _labels_of(estimator)
+    short = _names_for(tree, _all_names(estimator, names), 60)
     lines = ["digraph tree {", '  node [shape=box, style=rounded, fontname="sans-serif"];']
     for node in range(tree.n_nodes):
         rows = f"{tree.n_rows[node]} rows"
         if tree.feature[node] < 0:
             lines.append(f'  {node} [label="{tree.value[node]:+.4g}\\n{rows}", style=filled];')
             continue
-        question = _question(tree, node, short).replace(r"\$", "$")
+        question = _question(tree, node, short, category, 60).replace(r"\$", "$")
         escaped = question.replace("\\", r"\\").replace('"', r"\"")
         lines.append(f'  {node} [label="{escaped}\\n{rows}"];')
         left, missing = int(tree.left[node]), bool(tree.missing_left[node])
@@ -67,7 +95,7 @@ def to_graphviz(tree: Tree, names: Sequence[Any] | None = None) -> str:
 
 @dataclass(frozen=True)
 class _Placed:
-    """A node in the picture: levels count from the root, rows from the top."""
+    """The position of a node in the plot: the level counts from the root, the row from the top."""
 
     node: int
     level: int
@@ -76,7 +104,7 @@ class _Placed:
 
 
 class TreeDisplay:
-    """A tree from left to right: of two branches the upper one is "yes", and missing values take the dotted.
+    """A tree from left to right; the upper branch is "yes", and a dot marks the branch of missing values.
 
     Parameters
     ----------
@@ -85,6 +113,8 @@ class TreeDisplay:
         Names of all columns; by default x0, x1, ...
     max_depth : int
         Levels of splits to draw; what is below is summed up in a line.
+    estimator : fitted estimator, optional
+        The model that the tree is of: it knows the names of columns, if none are given, and of categories.
 
     Attributes
     ----------
@@ -92,11 +122,14 @@ class TreeDisplay:
     figure_ : matplotlib Figure
     """
 
-    def __init__(self, tree: Tree, names: Sequence[Any] | None = None, *, max_depth: int = 4) -> None:
+    def __init__(
+        self, tree: Tree, names: Sequence[Any] | None = None, *, max_depth: int = 4, estimator: Any = None
+    ) -> None:
         if max_depth < 1:
             raise ValueError(f"max_depth={max_depth} must be at least 1")
         self.tree, self.max_depth = tree, max_depth
-        self.names = _names_for(tree, names, 20)
+        self.names = _names_for(tree, _all_names(estimator, names), 20)
+        self._label = _as_it_is if estimator is None else _labels_of(estimator)
 
     @classmethod
     def from_estimator(
@@ -120,39 +153,40 @@ class TreeDisplay:
             The task, for multitask models.
         names : sequence of str, shape (d,), optional
         max_depth : int
-            Levels of splits to draw.
+            Number of levels to draw.
         ax : matplotlib Axes, optional
         """
         check_is_fitted(estimator, "trees_")
-        trees, all_names = estimator.trees_, feature_names(estimator, names)
+        trees = estimator.trees_
         if isinstance(trees, dict):
             if task not in trees:
-                raise ValueError(f"task={task!r} is no task of the model: give one of {list(trees)[:10]!r}")
-            # A model of all tasks in one has a column more.
-            trees, all_names = trees[task], [*all_names, "task"]
+                raise ValueError(
+                    f"task={task!r} is not a task of the model: give one of {list(trees)[:10]!r}"
+                )
+            trees = trees[task]
         if not -len(trees) <= number < len(trees):
             raise ValueError(f"number={number}: the model has {len(trees)} trees, counted from 0")
-        return cls(trees[number], all_names, max_depth=max_depth).plot(ax)
+        return cls(trees[number], names, max_depth=max_depth, estimator=estimator).plot(ax)
 
     def plot(self, ax: Any = None) -> TreeDisplay:
-        """Draw into `ax`, or a new figure; returns the display."""
+        """Draw into `ax` or a new figure, and return the display."""
         placed = self._placed()
-        n_levels = 1 + max(one.level for one in placed.values())
-        n_rows = 1 + max(one.row for one in placed.values())
+        n_levels = 1 + max(position.level for position in placed.values())
+        n_rows = 1 + max(position.row for position in placed.values())
         self.ax_, self.figure_ = axes_of(ax, (0.4 + _COLUMN * n_levels, 0.6 + _ROW * n_rows))
         self.ax_.set_axis_off()
         self.ax_.set_xlim(-0.05, n_levels)
         self.ax_.set_ylim(n_rows, -0.7)
-        legend = "upper branch: yes    lower branch: no    ●  missing values too"
+        legend = "upper branch: yes    lower branch: no    ●  also missing values"
         self.ax_.text(0.0, n_rows - 0.4, legend, fontsize=8, color=QUIET, va="center")
-        for one in placed.values():
-            self._draw_node(one)
-            if one.parent is not None:
-                self._draw_branch(placed[one.parent], one)
+        for position in placed.values():
+            self._draw_node(position)
+            if position.parent is not None:
+                self._draw_branch(placed[position.parent], position)
         return self
 
     def _placed(self) -> dict[int, _Placed]:
-        """Place the lowest nodes one below the other, every other node between its children."""
+        """Place the lowest nodes below each other, and every other node halfway between its children."""
         placed: dict[int, _Placed] = {}
         n_rows = 0
 
@@ -172,19 +206,19 @@ class TreeDisplay:
     def _is_lowest(self, node: int, level: int) -> bool:
         return bool(self.tree.feature[node] < 0 or level == self.max_depth)
 
-    def _draw_node(self, one: _Placed) -> None:
-        tree, node = self.tree, one.node
+    def _draw_node(self, position: _Placed) -> None:
+        tree, node = self.tree, position.node
         rows = f"{tree.n_rows[node]:,} rows"
         edge = COLOURS[0]
         if tree.feature[node] < 0:
             text, edge = f"{tree.value[node]:+.4g}   ({rows})", COLOURS[2]
-        elif self._is_lowest(node, one.level):
+        elif self._is_lowest(node, position.level):
             text, edge = f"… {self._n_leaves_below(node)} leaves   ({rows})", QUIET
         else:
-            text = _question(tree, node, self.names)
-        ground = self.ax_.get_facecolor()  # hides the branch that begins behind the box
-        box = {"boxstyle": "round,pad=0.25", "facecolor": ground, "edgecolor": edge, "linewidth": 1.0}
-        self.ax_.text(one.level, one.row, text, va="center", ha="left", fontsize=8, bbox=box)
+            text = _question(tree, node, self.names, self._label, 20)
+        background = self.ax_.get_facecolor()  # hides the part of the branch behind the box
+        box = {"boxstyle": "round,pad=0.25", "facecolor": background, "edgecolor": edge, "linewidth": 1.0}
+        self.ax_.text(position.level, position.row, text, va="center", ha="left", fontsize=8, bbox=box)
 
     def _n_leaves_below(self, node: int) -> int:
         below = np.zeros(self.tree.n_nodes, dtype=np.bool_)
@@ -196,7 +230,7 @@ class TreeDisplay:
         return int(np.count_nonzero(below & (self.tree.feature < 0)))
 
     def _draw_branch(self, parent: _Placed, child: _Placed) -> None:
-        """Draw from a node to its child, wide for many rows."""
+        """Draw the line from a node to its child; its width shows the number of rows."""
         tree = self.tree
         share = tree.n_rows[child.node] / max(int(tree.n_rows[0]), 1)
         bend, end = parent.level + 0.84, child.level - 0.04

@@ -1,6 +1,6 @@
 """A report of a fitted model as one HTML file.
 
-It needs jinja2 and matplotlib (``pip install "gtgbm[report]"``), imported when a report is written.
+It needs jinja2 and matplotlib (``pip install "gtgbm[report]"``), which are imported when a report is written.
 """
 
 from gtgbm.report.source import RowSource

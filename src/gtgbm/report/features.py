@@ -1,4 +1,4 @@
-"""What was selected, in which order, and what each feature adds."""
+"""The selected features: the table, the selection path and permutation importance."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from gtgbm.report.sample import Sample, part_of
 from gtgbm.report.svg import Picture, picture
 
 _REPEATS = 3
-"""Shuffles of each column."""
-_MOST_SHUFFLED = 100
-"""Columns that are shuffled, the most important ones."""
-_SHUFFLED_ROWS = 4_000
-"""Rows in which they are."""
+"""Permutations of each column."""
+_MOST_PERMUTED = 100
+"""Maximum number of columns whose permutation importance is measured: those with the largest gain."""
+_PERMUTED_ROWS = 4_000
+"""Maximum number of rows for permutation importance."""
 _MOST_BARS = 20
-_LEAST = 1e-9
-"""Smaller numbers are written as zero."""
+_SMALLEST_SCALE = 1e-9
+"""A column whose numbers are all smaller is scaled by this number, to avoid a division by zero."""
 
 
 @dataclass(frozen=True)
 class Feature:
-    """A line of the table of selected features; NaN is unknown."""
+    """A row of the table of selected features; NaN is unknown."""
 
     order: int
     name: str
@@ -37,14 +37,14 @@ class Feature:
     price: float
     importance: float
     metric: float
-    adds: float
+    permutation: float
 
 
-def what_each_adds(model: Any, sample: Sample, seed: int) -> dict[int, float]:
-    """By how much the metric gets worse when a column is shuffled: mean over a few shuffles."""
-    rows = part_of(model, sample, _SHUFFLED_ROWS, seed)
+def permutation_importances(model: Any, sample: Sample, seed: int) -> dict[int, float]:
+    """Return how much worse the metric is when a column is permuted, the mean over several permutations."""
+    rows = part_of(model, sample, _PERMUTED_ROWS, seed)
     order = np.argsort(-model.feature_importances_, kind="stable")
-    columns = [j for j in order[:_MOST_SHUFFLED].tolist() if model.feature_importances_[j] > 0]
+    columns = [j for j in order[:_MOST_PERMUTED].tolist() if model.feature_importances_[j] > 0]
     losses = [
         [
             rows.gain_over(prediction)
@@ -56,74 +56,81 @@ def what_each_adds(model: Any, sample: Sample, seed: int) -> dict[int, float]:
 
 
 def feature_table(
-    model: Any, bought: Sequence[Purchase], names: Sequence[str], path: SelectionPath, adds: dict[int, float]
+    model: Any,
+    selected: Sequence[Purchase],
+    names: Sequence[str],
+    path: SelectionPath,
+    permutation: dict[int, float],
 ) -> list[Feature]:
-    """One line per purchase, in order; of those of one round, the last has the metric after that round."""
+    """Return one row per selected feature, in order; of those of one round, only the last has the metric."""
     values: F64 = np.full(path.rounds.shape[0], np.nan) if path.values is None else path.values
-    last = {one.n_rounds: order for order, one in enumerate(bought, 1)}
+    last = {purchase.n_rounds: order for order, purchase in enumerate(selected, 1)}
     return [
         Feature(
             order,
-            bought_name(one.entry, names),
-            one.task,
-            one.n_rounds,
-            one.entry.gain,
-            one.entry.price,
-            float(model.feature_importances_[one.entry.feature]),
-            float(values[path.after(one.n_rounds)]) if last[one.n_rounds] == order else float("nan"),
-            adds.get(one.entry.feature, float("nan")),
+            bought_name(purchase.entry, names),
+            purchase.task,
+            purchase.n_rounds,
+            purchase.entry.gain,
+            purchase.entry.price,
+            float(model.feature_importances_[purchase.entry.feature]),
+            float(values[path.after(purchase.n_rounds)]) if last[purchase.n_rounds] == order else np.nan,
+            permutation.get(purchase.entry.feature, float("nan")),
         )
-        for order, one in enumerate(bought, 1)
+        for order, purchase in enumerate(selected, 1)
     ]
 
 
 def largest_values(table: Sequence[Feature]) -> dict[str, float]:
-    """Largest number of each column of the table, for bars and decimals."""
-    columns = ("gain", "price", "importance", "metric", "adds")
-    # Unlike max, fmax passes over NaN.
+    """Return the largest number of each column of the table, which scales its bars and decimals."""
+    columns = ("gain", "price", "importance", "metric", "permutation")
+    # Unlike max, fmax ignores NaN.
     return {
-        name: float(np.fmax.reduce([abs(getattr(one, name)) for one in table], initial=_LEAST))
+        name: float(np.fmax.reduce([abs(getattr(row, name)) for row in table], initial=_SMALLEST_SCALE))
         for name in columns
     }
 
 
 def path_pictures(
-    bought: Sequence[Purchase], names: Sequence[str], path: SelectionPath, metric: str
+    selected: Sequence[Purchase], names: Sequence[str], path: SelectionPath, metric: str
 ) -> list[Picture]:
-    """Metric and loss as features were bought."""
-    labels = [bought_name(one.entry, names) for one in bought]
-    display = SelectionPathDisplay(path, labels, [one.n_rounds for one in bought])
+    """Draw metric and loss over selected features and rounds."""
+    labels = [bought_name(purchase.entry, names) for purchase in selected]
+    display = SelectionPathDisplay(path, labels, [purchase.n_rounds for purchase in selected])
     return [
         picture(
             lambda ax: display.plot(ax, over="features").ax_.set_ylabel(metric),
-            f"{metric} against selected features",
+            f"{metric} over selected features",
             "Each point is the model right after the round that selected the feature; a dotted line bridges "
-            "features selected in one round. Dashed: the finished model, which went on learning from the "
-            "same features.",
+            "features selected in one round. The dashed line is the finished model: later rounds keep "
+            "learning from the features already selected.",
             size=(9.6, 4.0),
         ),
         picture(
             lambda ax: display.plot(ax, over="trees").ax_.set_ylabel(metric),
             f"{metric} over rounds",
-            "On the rows of this report. Grey: features selected by then.",
+            "On the rows of this report. Grey: number of features selected so far.",
         ),
         picture(
             lambda ax: display.plot(ax, over="trees", of="loss"),
             "Training loss over rounds",
-            "Where this falls while the metric on other rows stands still, rounds add nothing.",
+            "If the training loss decreases but the metric on held-out rows does not improve, further rounds "
+            "only overfit.",
         ),
     ]
 
 
-def adds_picture(adds: dict[int, float], names: Sequence[str], metric: str) -> Picture:
-    """Bars of what each column adds."""
-    top = sorted(adds.items(), key=lambda item: -item[1])[:_MOST_BARS]
+def permutation_picture(permutation: dict[int, float], names: Sequence[str], metric: str) -> Picture:
+    """Draw the permutation importance of each column as bars."""
+    top = sorted(permutation.items(), key=lambda item: -item[1])[:_MOST_BARS]
     display = ImportanceDisplay([names[j] for j, _ in top], [value for _, value in top], metric)
+    n = len(permutation)
+    largest = f" The largest {_MOST_BARS} of {n}." if n > _MOST_BARS else ""
     return picture(
         display.plot,
-        f"{metric} lost when a column is shuffled",
-        f"How much worse {metric} gets when the values of a column are shuffled (mean of {_REPEATS} "
-        f"shuffles, {_SHUFFLED_ROWS:,} rows at most). Columns that can stand in for each other share what "
-        f"they add.{f' The largest {_MOST_BARS} of {len(adds)}.' if len(adds) > _MOST_BARS else ''}",
+        f"Loss of {metric} when a column is permuted",
+        f"How much worse {metric} gets when the values of a column are permuted among the rows (mean of "
+        f"{_REPEATS} permutations, at most {_PERMUTED_ROWS:,} rows). Correlated columns share their "
+        f"importance, so that each of them looks less important.{largest}",
         size=(5.2, 0.9 + 0.24 * max(len(top), 2)),
     )

@@ -1,4 +1,4 @@
-"""Data, settings, timings and versions in lines of text."""
+"""Data, parameters, timings and versions as lines of text."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ import sklearn
 
 import gtgbm
 from gtgbm.explain import n_rounds_of
-from gtgbm.report.likeness import Likeness
 from gtgbm.report.sample import Sample
+from gtgbm.report.similarity import Similarity
 
 Line = tuple[str, str]
-"""What something is called, and what it is."""
+"""A label and its value."""
 
 _MOST_LINES = 12
-"""Classes or tasks that are counted by name."""
+"""Maximum number of classes or tasks with a line of their own."""
 
 
 def number(value: Any, largest: float | None = None) -> str:
-    """Write a number; a dash for NaN.
+    """Format a number; NaN is a dash.
 
-    It gets four decimals where these say something, else four digits; or, in a column of numbers, as many
-    decimals as the `largest` of them needs for four digits.
+    Numbers of ordinary size have four decimals, others four significant digits. In a column of numbers, pass
+    the `largest` of them: all get the decimals that it needs for four significant digits.
     """
     if value != value:
         return "–"
@@ -41,27 +41,27 @@ def number(value: Any, largest: float | None = None) -> str:
 
 
 def breakable(name: Any) -> Any:
-    """Let a name break after the signs that join its words."""
+    """Allow line breaks in a name after characters such as underscores."""
     from markupsafe import Markup, escape
 
     parts = re.split(r"(?<=[_./:=-])", str(name))
     return Markup("<wbr>").join(escape(part) for part in parts)
 
 
-def data_lines(sample: Sample, found: Likeness, classes: Sequence[Any]) -> list[Line]:
+def data_lines(sample: Sample, similarity: Similarity, classes: Sequence[Any]) -> list[Line]:
     """Describe the rows, columns and targets of a report."""
     n_columns = sample.X.shape[1]
     source, drawn = sample.source, f"{sample.n_rows:,}"
-    if sample.n_rows < sample.n_given:
-        drawn += f", drawn at random from {sample.n_given:,}"
+    if sample.n_rows < sample.n_total:
+        drawn += f", drawn at random from {sample.n_total:,}"
     lines = [("Table", source.name)] if source.name else []
     lines += [
         ("Rows in this report", drawn),
         ("Used for training", {"held-out": "no", "training": "yes"}.get(source.use, "not known")),
         ("Columns", f"{n_columns:,}"),
-        ("Columns with one value only", f"{np.count_nonzero(found.is_constant):,}"),
-        ("Columns with missing values", f"{np.count_nonzero(found.n_missing):,}"),
-        ("Missing values", f"{found.n_missing.sum() / (sample.n_rows * n_columns):.2%}"),
+        ("Constant columns", f"{np.count_nonzero(similarity.is_constant):,}"),
+        ("Columns with missing values", f"{np.count_nonzero(similarity.n_missing):,}"),
+        ("Missing values", f"{similarity.n_missing.sum() / (sample.n_rows * n_columns):.2%}"),
     ]
     return lines + _target_lines(sample, classes) + _group_lines(sample)
 
@@ -73,12 +73,12 @@ def _target_lines(sample: Sample, classes: Sequence[Any]) -> list[Line]:
         order = np.argsort(-counts, kind="stable")[:_MOST_LINES].tolist()
         lines = [(f"Class {classes[k]}", f"{counts[k]:,} ({counts[k] / y.shape[0]:.1%})") for k in order]
         if len(classes) > _MOST_LINES:
-            lines.append(("Further classes", f"{len(classes) - _MOST_LINES:,}"))
+            lines.append(("Other classes", f"{len(classes) - _MOST_LINES:,}"))
         return lines
     low, middle, high = np.quantile(y, [0.0, 0.5, 1.0])
     return [
-        ("Target, mean and deviation", f"{number(y.mean())}, {number(y.std())}"),
-        ("Target, least, median, largest", f"{number(low)}, {number(middle)}, {number(high)}"),
+        ("Target: mean, standard deviation", f"{number(y.mean())}, {number(y.std())}"),
+        ("Target: minimum, median, maximum", f"{number(low)}, {number(middle)}, {number(high)}"),
     ]
 
 
@@ -88,12 +88,12 @@ def _group_lines(sample: Sample) -> list[Line]:
     sizes = {name: place[0].shape[0] for name, place in sample.rows.rows_of_task.items()}
     lines = [(f"Rows of task {name}", f"{size:,}") for name, size in list(sizes.items())[:_MOST_LINES]]
     if len(sizes) > _MOST_LINES:
-        lines.append(("Further tasks", f"{len(sizes) - _MOST_LINES:,}"))
+        lines.append(("Other tasks", f"{len(sizes) - _MOST_LINES:,}"))
     return lines
 
 
 def setting_lines(model: Any) -> tuple[list[Line], list[Line]]:
-    """Parameters that differ from their defaults, and those that do not."""
+    """Return the parameters that differ from their defaults, and those that do not."""
     known = inspect.signature(type(model)).parameters
     given: list[Line] = []
     usual: list[Line] = []
@@ -124,7 +124,7 @@ def timing_lines(model: Any) -> list[Line]:
 
 
 def version_lines() -> list[Line]:
-    """Versions of what made the report."""
+    """Return the versions of gtgbm, Python and libraries."""
     lines = [("gtgbm", gtgbm.__version__), ("Python", platform.python_version())]
     lines += [(module.__name__, module.__version__) for module in (np, scipy, sklearn)]
     now = datetime.now(timezone.utc)

@@ -1,4 +1,4 @@
-"""How good predictions are: curves and residuals, by the kind of targets."""
+"""Quality of predictions: metrics, curves and residuals for each kind of targets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def confusion(sample: Sample, classes: Sequence[Any]) -> Picture | None:
 
 
 def quality_pictures(sample: Sample, classes: Sequence[Any]) -> list[Picture]:
-    """Pictures for the kind of targets a model has; rows of all tasks together."""
+    """Draw the plots for the kind of targets; rows of all tasks are pooled."""
     y, prediction = sample.rows.y, sample.prediction
     if sample.rows.kind == "multiclass":
         return _of_classes(y.astype(np.int64), prediction, classes)
@@ -44,7 +44,7 @@ def _of_classes(y: I64, p: F64, classes: Sequence[Any]) -> list[Picture]:
     present = np.argsort(-np.bincount(y, minlength=len(classes)), kind="stable").tolist()
     drawn = [k for k in present if 0 < np.count_nonzero(y == k) < y.shape[0]][:_MOST_CLASSES]
     labels = dict(zip(drawn, shown([classes[k] for k in drawn], 16), strict=True))
-    most = f" Of {len(classes)} classes the {len(drawn)} most frequent." if len(drawn) < len(classes) else ""
+    most = f" The {len(drawn)} most frequent of {len(classes)} classes." if len(drawn) < len(classes) else ""
 
     def draw_curves(ax: Any) -> None:
         draw_rocs(ax, [(labels[k], (y == k).astype(np.float64), p[:, k]) for k in drawn])
@@ -66,7 +66,7 @@ def _of_classes(y: I64, p: F64, classes: Sequence[Any]) -> list[Picture]:
         picture(
             draw_confusion,
             "Confusion matrix",
-            f"Shares of the rows of each true class.{most}",
+            f"Each row shows how the rows of a true class are predicted, as fractions.{most}",
             size=(side + 0.6, side),
         ),
     ]
@@ -76,7 +76,7 @@ def _of_numbers(y: F64, prediction: F64) -> list[Picture]:
     residual = y - prediction
 
     def draw_pairs(ax: Any) -> None:
-        # The outermost values would squeeze all others into a corner.
+        # Outliers would leave most of the plot empty.
         low, high = np.quantile(np.concatenate([y, prediction]), [0.005, 0.995])
         edges = np.linspace(low, high if high > low else low + 1.0, 41)
         counts, _, _ = np.histogram2d(prediction, y, bins=[edges, edges])
@@ -102,13 +102,16 @@ def _of_numbers(y: F64, prediction: F64) -> list[Picture]:
 
     return [
         picture(
-            draw_pairs, "True against predicted", "Stronger colour: more rows. Without the outermost 1%."
+            draw_pairs,
+            "True against predicted",
+            "A darker cell has more rows. The outermost 1% of the values are left out.",
         ),
-        picture(draw_residuals, "Residuals", "The outermost 1% are put into the first and last bars."),
+        picture(draw_residuals, "Residuals", "The outermost 1% are counted in the first and last bars."),
         picture(
             draw_by_prediction,
             "Residuals by prediction",
-            "Median and middle 80% of residuals, rows in groups of rising prediction. A bent line is a bias.",
+            "Median and central 80% of the residuals in groups of increasing prediction. A line that is not "
+            "flat shows a bias.",
         ),
     ]
 
@@ -140,20 +143,22 @@ def _of_rankings(sample: Sample) -> list[Picture]:
         ax.set_xscale("log")
         ax.set_xticks(_PLACES, [str(k) for k in _PLACES])
         ax.minorticks_off()
-        ax.set_xlabel("places that count")
-        ax.set_ylabel("NDCG")
+        ax.set_xlabel("k")
+        ax.set_ylabel("NDCG@k")
         ax.legend(frameon=False)
         plain_axes(ax)
 
     def draw_queries(ax: Any) -> None:
         ax.hist(of_queries, bins=np.linspace(0, 1, 21), color=COLOURS[0], linewidth=0)
-        ax.set_xlabel("NDCG of a query, ten places")
+        ax.set_xlabel("NDCG@10 of a query")
         ax.set_ylabel("queries")
         plain_axes(ax)
 
     return [
-        picture(draw_places, "NDCG by places", "Mean over queries that have a relevant document."),
+        picture(draw_places, "NDCG@k", "Mean over queries that have a relevant document."),
         picture(
-            draw_queries, "NDCG of queries", "How the queries differ: those to the left are served badly."
+            draw_queries,
+            "NDCG@10 of queries",
+            "Distribution over queries: those on the left are ranked badly.",
         ),
     ]

@@ -1,4 +1,4 @@
-"""The rows a report looks at."""
+"""The rows that a report is based on."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from gtgbm.report.source import RowSource
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows of a table, with what a model predicts for them.
+    """Rows of a table, with the predictions of a model.
 
     Attributes
     ----------
     X : table, shape (n, d)
-        As the user has it; sparse ones by columns.
+        In the user's format; a sparse matrix in CSC format.
     y : array-like, shape (n,) or (n, T)
-        As the user has it.
+        In the user's format.
     qid, task : array-like or None
     rows : HeldOut
         The same targets as numbers.
     prediction : ndarray of float64
-        Of the finished model, as ``staged_predictions``.
+        Predictions of the finished model, as in ``staged_predictions``.
     metric : Metric
     source : RowSource
         Where the rows come from.
-    n_given : int
+    n_total : int
         Rows that the sample was drawn from.
     numbers : ndarray or sparse matrix, shape (n, d)
         The same table; categories are codes.
@@ -57,22 +57,22 @@ class Sample:
     prediction: F64
     metric: Metric
     source: RowSource
-    n_given: int
+    n_total: int
     numbers: Any
     is_category: Bool
 
     @property
     def n_rows(self) -> int:
-        """Rows of the sample."""
+        """Number of rows of the sample."""
         return int(self.X.shape[0])
 
     @property
     def score(self) -> float:
-        """The metric of the finished model."""
+        """Metric of the finished model."""
         return self.rows.measured(self.metric, self.prediction)
 
     def gain_over(self, prediction: F64) -> float:
-        """How much better the finished model is than other predictions, by the metric."""
+        """Return how much better the metric of the finished model is than that of other predictions."""
         difference = self.score - self.rows.measured(self.metric, prediction)
         return difference if self.metric.greater_is_better else -difference
 
@@ -89,24 +89,24 @@ def draw_sample(
     seed: int,
     source: RowSource | None = None,
 ) -> Sample:
-    """Take all rows, or `max_rows` of them at random; of rankings, whole queries."""
+    """Return all rows, or at most `max_rows` drawn at random; for rankings, whole queries are drawn."""
     X = table_of(model, X)
     if len(y) != X.shape[0]:
         raise ValueError(f"y has {len(y)} targets, X {X.shape[0]} rows: give one target per row")
-    n_given = X.shape[0]
-    if n_given == 0:
-        raise ValueError("X has no rows: a report needs some to look at")
+    n_total = X.shape[0]
+    if n_total == 0:
+        raise ValueError("X has no rows: a report needs at least one")
     source = RowSource() if source is None else source
-    if n_given > max_rows:
-        ids = checked_qid(qid, n_given) if kind_of(model) == "relevance" else np.arange(n_given)
+    if n_total > max_rows:
+        ids = checked_qid(qid, n_total) if kind_of(model) == "relevance" else np.arange(n_total)
         kept = drawn_rows(ids, max_rows, np.random.default_rng(seed))
         X, y, qid, task = (None if one is None else _at(one, kept) for one in (X, y, qid, task))
     rows = HeldOut.of(model, y, qid=qid, task=task)
     (prediction,) = staged_predictions(model, X, [n_rounds_of(model)], task=task)
     X = X.tocsc() if issparse(X) else X
-    n_given = n_given if source.n_rows is None else max(source.n_rows, X.shape[0])
+    n_total = n_total if source.n_rows is None else max(source.n_rows, X.shape[0])
     found = rows.metric(metric)
-    return Sample(X, y, qid, task, rows, prediction, found, source, n_given, *as_numbers(model, X))
+    return Sample(X, y, qid, task, rows, prediction, found, source, n_total, *as_numbers(model, X))
 
 
 def checked_use(model: Any, sample: Sample, X: Any, y: Any, qid: Any, task: Any) -> Sample:
@@ -126,7 +126,7 @@ def checked_use(model: Any, sample: Sample, X: Any, y: Any, qid: Any, task: Any)
 
 
 def part_of(model: Any, sample: Sample, max_rows: int, seed: int) -> Sample:
-    """Draw fewer rows, for what takes long; the sample itself if it has no more."""
+    """Return at most `max_rows` rows of a sample, for slow computations."""
     if sample.n_rows <= max_rows:
         return sample
     return draw_sample(
@@ -143,10 +143,10 @@ def part_of(model: Any, sample: Sample, max_rows: int, seed: int) -> Sample:
 
 
 def _at(values: Any, rows: I64) -> Any:
-    """Take rows of whatever holds them."""
+    """Return rows of an array, dataframe, sparse matrix or list."""
     if hasattr(values, "iloc"):
         return values.iloc[rows]
     if issparse(values):
         return values.tocsr()[rows]
-    # Not through numpy: ids of tasks may be tuples, which it would take for rows of a table.
+    # Not converted to an array: numpy would make ids that are tuples into rows of a matrix.
     return values[rows] if hasattr(values, "shape") else [values[k] for k in rows.tolist()]

@@ -1,4 +1,4 @@
-"""Pictures as inline SVG that follows the colours of the page."""
+"""Plots as inline SVG in the colours of the page."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from typing import Any
 from gtgbm.plots import COLOURS
 
 _INK = "#1c1f24"
-"""Stands for the colour of the page's text, which differs between light and dark."""
+"""Placeholder for the text colour of the page, which differs between the light and the dark scheme."""
 DARK_COLOURS = ("#4aa3df", "#f0894a", "#35c39b", "#dd9cc0", "#f0b840", "#8fd0f5", "#a99add", "#9a9a9a")
-"""What the colours of plots become on dark ground."""
+"""Replacements of the plot colours in the dark scheme."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture and what is said about it.
+    """A plot with its title and caption.
 
     Attributes
     ----------
     svg : str
-        Safe markup.
+        Markup, already escaped.
     title : str
-        For those who do not see it, and above it.
+        Heading and text alternative.
     caption : str
     is_wide : bool
-        Keeps its size on narrow screens, where it is scrolled.
+        Whether it keeps its size on narrow screens and is scrolled there.
     """
 
     svg: str
@@ -52,8 +52,8 @@ def picture(
     from matplotlib.figure import Figure
 
     settings: Any = {
-        "svg.fonttype": "none",  # text stays text: it can be searched, and is small
-        "svg.hashsalt": title,  # ids differ between the pictures of a page, and not between two runs
+        "svg.fonttype": "none",  # keeps text as text, which can be searched and is smaller than paths
+        "svg.hashsalt": title,  # makes ids differ between the plots of a page, but not between runs
         "font.size": 10,
         "legend.fontsize": 9,
         "figure.facecolor": "none",
@@ -61,7 +61,7 @@ def picture(
     } | dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), _INK)
     out = io.StringIO()
     with matplotlib.rc_context(settings), warnings.catch_warnings():
-        # The browser has its own fonts, and does not mind letters that matplotlib's lacks.
+        # The browser uses its own fonts, so it does not matter which letters matplotlib's font lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure = Figure(figsize=size, layout="constrained")
         draw(figure.subplots(*grid))
@@ -70,7 +70,7 @@ def picture(
 
 
 def _inline(svg: str, title: str, size: tuple[float, float]) -> str:
-    """Leave of an SVG file what belongs into a page."""
+    """Convert an SVG file to markup for an HTML page."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     head, end, body = svg.partition(">")
@@ -79,7 +79,7 @@ def _inline(svg: str, title: str, size: tuple[float, float]) -> str:
     label = html.escape(title)
     head = head.replace("<svg", f'<svg role="img" aria-label="{label}" style="max-width:{width}px"', 1)
     body = re.sub(r'<g id="[^"]*"', "<g", body)
-    # The attributes below are matplotlib's own; names of columns stand between tags, escaped.
+    # Only attributes written by matplotlib match: names of columns are escaped text between tags.
     body = re.sub(r'(style="[^"]*?font: [\d.]+px )[^;"]*', r"\1var(--sans)", body)
     body = re.sub(r'style="[^"]*"', _with_page_colours, body)
     return head + end + body

@@ -1,4 +1,4 @@
-"""The tasks of a multitask model."""
+"""The tasks of a multitask model: a table and plots."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gtgbm.report.svg import Picture, picture
 
 @dataclass(frozen=True)
 class TaskLine:
-    """One task: its rows in the report, its features, and how well it is predicted."""
+    """A task: its rows in the report, its features and its metric."""
 
     name: str
     n_rows: int
@@ -25,7 +25,7 @@ class TaskLine:
 
 
 def task_lines(model: Any, sample: Sample) -> list[TaskLine]:
-    """One line per task that has rows."""
+    """Return one line per task that has rows in the report."""
     scores = sample.rows.measured_by_task(sample.metric, sample.prediction)
     shared = model.shared_features_
     return [
@@ -41,19 +41,20 @@ def task_lines(model: Any, sample: Sample) -> list[TaskLine]:
 
 
 def task_pictures(model: Any, names: Sequence[str]) -> list[Picture]:
-    """Draw features by tasks, and how tasks learnt."""
+    """Draw the features by task, and the learning curves of the tasks."""
     matrix = TaskMatrixDisplay(*task_matrix(model, names))
     width = 2.6 + 0.4 * max(4, min(len(matrix.tasks), 24))
     curves = {task: results["training"] for task, results in model.evals_result_.items()}
     label = next(iter(next(iter(curves.values()))))
-    lines = TaskCurvesDisplay({task: one[label] for task, one in curves.items()}, f"training {label}")
+    losses = {task: by_name[label] for task, by_name in curves.items()}
+    lines = TaskCurvesDisplay(losses, f"training {label}")
     return [
         picture(
             matrix.plot,
-            "Features by tasks",
-            "Blank: the task does not use the feature. Stronger colour: a larger share in the gain of the "
-            "task's splits. Widely used features come first.",
+            "Features by task",
+            "A cell is blank if the task does not use the feature, and darker for a larger share in the "
+            "total gain of the task. Features that most tasks use come first.",
             size=(width, 1.3 + 0.22 * max(len(matrix.features), 4)),
         ),
-        picture(lines.plot, "Training loss of tasks"),
+        picture(lines.plot, "Training loss by task"),
     ]

@@ -1,4 +1,4 @@
-"""Puts a report together and writes it."""
+"""Collects the content of a report and writes the HTML file."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from gtgbm.explain import is_multitask, path_of, purchases
 from gtgbm.files import write_aside
 from gtgbm.plots import COLOURS, feature_names
-from gtgbm.report import dependence, features, likeness, overview, quality, smaller, tasks, verdict
+from gtgbm.report import dependence, features, overview, quality, similarity, smaller_models, tasks, verdict
 from gtgbm.report.metric_names import metric_label
 from gtgbm.report.sample import Sample, checked_use, draw_sample
 from gtgbm.report.source import RowSource
 from gtgbm.report.svg import DARK_COLOURS
 
 _SEED = 0
-"""Of the rows that are drawn and the shuffles: the same model and rows give the same report."""
+"""Seed of sampling and permutations: the same model and rows give the same report."""
 _ROWS_SHOWN = 20
 """Rows of a table that are shown before the reader asks for all."""
 
@@ -42,34 +42,35 @@ def write_report(
     max_rows: int = 10_000,
     source: RowSource | None = None,
 ) -> Path:
-    """Write a report of a fitted model: one HTML file that needs nothing else.
+    """Write a report of a fitted model: one HTML file that needs no other files and no network.
 
     Parameters
     ----------
     model : any fitted estimator of this package
     X, y : array-like, shape (n, d) and (n,)
-        Rows to look at, better not those the model was trained on: all metrics are of these. Sparse matrices
-        and dataframes of numbers are welcome; `y` may be (n, T) for multitask models.
+        The rows that all metrics are measured on, preferably held-out rows. `X` may be an array, a sparse
+        matrix or a dataframe; `y` may have shape (n, T) for multitask models.
     path : str or path
-        The file to write. It is written aside and then renamed, so that it is whole or not there.
+        The file to write. A temporary file is written first and then renamed, so that the file is never
+        incomplete.
     title : str, optional
     names : sequence of str, shape (d,), optional
         Names of the columns; by default those of the training table, or x0, x1, ...
     metric : str, optional
-        A name of ``gtgbm.metrics``. By default the area under the ROC curve for two classes, accuracy for
-        more, RMSE for numbers, NDCG of ten places for rankings.
+        A name from ``gtgbm.metrics``. By default AUC for two classes, accuracy for more classes, RMSE for
+        numbers, NDCG@10 for rankings.
     qid, task : array-like, shape (n,), optional
         Queries or tasks of the rows.
     train : mapping, optional
-        What ``fit`` was given, by name, such as ``{"X": X_train, "y": y_train}``: models with fewer features
-        are then fitted to show what they are worth. That takes up to six more fits.
+        The arguments of ``fit`` by name, such as ``{"X": X_train, "y": y_train}``. If given, up to six
+        models with fewer features are fitted and compared with the model.
     compare_all : bool
         Fit a model without feature cost or limit to `train` as well, for a minute at most, and say in the
         verdict what it reaches.
     threshold : float
-        Columns with at least this absolute correlation count as interchangeable.
+        Columns with at least this absolute correlation are listed as interchangeable.
     max_rows : int
-        Of more rows so many are drawn at random.
+        If there are more rows, at most this many are drawn at random.
     source : RowSource, optional
         What the table is called, and whether the model was trained on these rows. By default that is not
         known, unless the rows have exactly the loss that the model recorded in training. The report warns of
@@ -78,14 +79,14 @@ def write_report(
     Returns
     -------
     Path
-        Of the file.
+        The path of the file.
     """
     template = _template()
     check_is_fitted(model, "trees_")
     if train is not None and not (isinstance(train, Mapping) and {"X", "y"} <= set(train)):
-        raise ValueError('train must hold what fit was given, by name, such as {"X": X_train, "y": y_train}')
+        raise ValueError('train must hold the arguments of fit by name, such as {"X": X_train, "y": y_train}')
     if compare_all and train is None:
-        raise ValueError("compare_all=True fits another model: give train, what fit was given")
+        raise ValueError("compare_all=True fits another model: give train, the arguments of fit")
     if not 0.0 < threshold <= 1.0:
         raise ValueError(f"threshold={threshold} must be above 0 and at most 1")
     if max_rows < 2:
@@ -99,25 +100,25 @@ def write_report(
     sample = checked_use(model, sample, X, y, qid, task)
     facts = _facts(model, sample, all_names, threshold)
     if train is not None:
-        facts["smaller"] = smaller.smaller_models(model, sample, train)
-        facts["smaller_picture"] = smaller.smaller_picture(facts["smaller"], facts["metric"])
+        facts["smaller"] = smaller_models.fit_smaller_models(model, sample, train)
+        facts["smaller_picture"] = smaller_models.smaller_picture(facts["smaller"], facts["metric"])
     if train is not None and compare_all:
-        more = smaller.all_features_sentence(model, sample, train, facts["metric"])
+        more = smaller_models.all_features_sentence(model, sample, train, facts["metric"])
         facts["verdict"] = f"{facts['verdict']} {more}"
     facts["title"] = title or f"{facts['n_selected']:,} of {len(all_names):,} columns selected"
     page = template.render(facts, colours=COLOURS, dark_colours=DARK_COLOURS)
-    # Names may hold halves of surrogate pairs, which no file can.
+    # Names may hold lone surrogates, which UTF-8 cannot encode.
     write_aside(path, page.encode("utf-8", errors="replace"))
     return Path(path)
 
 
 def _facts(model: Any, sample: Sample, names: Sequence[str], threshold: float) -> dict[str, Any]:
-    """All that the page shows, by section."""
-    bought, metric = purchases(model), metric_label(sample.metric.name)
+    """Return the content of the page, by section."""
+    selected, metric = purchases(model), metric_label(sample.metric.name)
     path = path_of(model, sample.X, sample.rows, sample.metric, sample.task)
-    adds = features.what_each_adds(model, sample, _SEED)
-    table = features.feature_table(model, bought, names, path, adds)
-    alike = likeness.likeness(model, sample, _SEED)
+    permutation = features.permutation_importances(model, sample, _SEED)
+    table = features.feature_table(model, selected, names, path, permutation)
+    similar = similarity.measure_similarity(model, sample, _SEED)
     classes = list(getattr(model, "classes_", ()))
     metrics = verdict.metric_table(sample, _SEED)
     given, usual = overview.setting_lines(model)
@@ -133,17 +134,19 @@ def _facts(model: Any, sample: Sample, names: Sequence[str], threshold: float) -
         "n_columns": len(names),
         "n_selected": int(model.selected_features_.shape[0]),
         "n_rows": sample.n_rows,
-        "n_given": sample.n_given,
-        "is_sampled": sample.n_rows < sample.n_given,
-        "data": overview.data_lines(sample, alike, classes),
+        "n_total": sample.n_total,
+        "is_sampled": sample.n_rows < sample.n_total,
+        "data": overview.data_lines(sample, similar, classes),
         "features": table,
         "largest": features.largest_values(table),
-        "path_pictures": features.path_pictures(bought, names, path, metric),
-        "adds_picture": features.adds_picture(adds, names, metric) if adds else None,
-        "n_correlated_rows": alike.n_rows,
-        "correlation_picture": likeness.correlation_picture(alike, names) if bought else None,
-        "rejected": likeness.best_rejected(alike, names),
-        "groups": likeness.groups(alike, names, threshold),
+        "path_pictures": features.path_pictures(selected, names, path, metric),
+        "permutation_picture": (
+            features.permutation_picture(permutation, names, metric) if permutation else None
+        ),
+        "n_correlated_rows": similar.n_rows,
+        "correlation_picture": similarity.correlation_picture(similar, names) if selected else None,
+        "rejected": similarity.best_rejected(similar, names),
+        "groups": similarity.groups(similar, names, threshold),
         "threshold": threshold,
         "metrics": metrics,
         "dependence_picture": dependence.dependence_picture(model, sample, names, classes, _SEED),
@@ -164,7 +167,7 @@ def _facts(model: Any, sample: Sample, names: Sequence[str], threshold: float) -
 
 def _template() -> Any:
     try:
-        import matplotlib  # noqa: F401  (to find out now, not after minutes of work)
+        import matplotlib  # noqa: F401  (fails now, not after minutes of work)
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError as error:
         raise ImportError("reports need jinja2 and matplotlib: pip install 'gtgbm[report]'") from error

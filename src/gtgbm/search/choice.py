@@ -33,6 +33,8 @@ _TREND = 0.1
 """Cost of adding a row to the trends of one column."""
 _TREND_NODES = 3
 """Number of nodes of a tree that are tested for trends."""
+_FEW_COLUMNS = 128
+"""With fewer columns, group tests save little, and the sum of a group may hide each of its features."""
 _SPARSE = 0.05
 """Group tests are not used if a smaller share of values differs from the most frequent one: in a sum of such
 features, the signal of a single feature is lost."""
@@ -76,6 +78,10 @@ def choose_search(
     if d == 0:
         return SearchChoice(
             "exhaustive", "all columns are categorical, and categories are always searched exhaustively"
+        )
+    if d < _FEW_COLUMNS:
+        return SearchChoice(
+            "exhaustive", f"{d} numeric columns: with fewer than {_FEW_COLUMNS}, group tests save little"
         )
     filled = density(table, searched)
     if filled < _SPARSE:

@@ -29,9 +29,14 @@ class ExhaustiveSearch:
         self._sparse: SparseLevelSearch | None = None
         with self._timings.stage("binning"):
             if isinstance(columns, SparseColumns):
-                dense = np.intersect1d(searched, columns.dense_columns)
-                if dense.shape[0] < searched.shape[0]:
-                    rest = np.setdiff1d(searched, dense)
+                # A column without entries can never be split on, and costs nothing.
+                is_searched = np.zeros(columns.n_columns, dtype=np.bool_)
+                is_searched[searched] = True
+                dense = columns.dense_columns
+                dense, rest = dense[is_searched[dense]], columns.filled_columns
+                is_searched[dense] = False
+                rest = rest[is_searched[rest]]
+                if rest.shape[0]:
                     self._sparse = SparseLevelSearch(columns.code_entries(rest), use[rest])
             self._tiles = Tiles.of(dense, columns.n_rows, columns.encode, use[dense])
         self._position: I64 = np.full(columns.n_columns, -1, dtype=np.int64)

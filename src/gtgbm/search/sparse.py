@@ -42,7 +42,7 @@ class SparseLevelSearch:
             start=sparse.start,
             rows=sparse.rows,
             codes=sparse.codes,
-            columns=sparse.columns,
+            columns=sparse.place,
             n_bins=sparse.n_bins,
             zero_code=sparse.zero_code,
             use=np.where(self._allowed, self._use, SKIPPED).astype(np.uint8),

@@ -31,6 +31,9 @@ def train_selecting(
         return train(problem, context, callbacks, continued)
     owned = shortlisted(trained, _times(shortlist, limit), limit)
     fitted = train(problem, context, callbacks, owned)
+    # What is owned from the start is selected only if a tree uses it.
+    gains = _gains(fitted.model)
+    fitted.model.history = [entry for entry in fitted.model.history if _key_of(entry) in gains]
     if fitted.model.training_losses:
         first = fitted.model.training_losses[0]
         fitted.model.history = with_loss_of_first_round(fitted.model.history, first)
@@ -71,13 +74,9 @@ def best_features(model: Model, n_features: int) -> Model:
     n_features : int
         How many features to keep, in the order of selection; all if the model has fewer.
     """
-    by_category = {entry.feature for entry in model.history if entry.category is not None}
-    gains: dict[tuple[int, str], float] = defaultdict(float)
-    for tree in model.trees:
-        for node in np.flatnonzero(tree.feature >= 0).tolist():
-            gains[_split_on(tree, node, by_category)] += float(tree.gain[node])
+    gains = _gains(model)
     # The stable sort keeps the feature selected first in case of ties.
-    ranked = sorted(model.history, key=lambda entry: -gains[_key(entry.feature, entry.category)])
+    ranked = sorted(model.history, key=lambda entry: -gains.get(_key_of(entry), 0.0))
     kept = set(map(id, ranked[:n_features]))
     return Model(
         model.start, history=[entry._replace(tree=0) for entry in model.history if id(entry) in kept]
@@ -87,6 +86,20 @@ def best_features(model: Model, n_features: int) -> Model:
 def with_loss_of_first_round(history: list[HistoryEntry], loss: float) -> list[HistoryEntry]:
     """Set the training loss of features owned from the start to that of the first round."""
     return [entry._replace(training_loss=loss) if entry.tree == 0 else entry for entry in history]
+
+
+def _gains(model: Model) -> dict[tuple[int, str], float]:
+    """Return what the features that trees use have gained."""
+    by_category = {entry.feature for entry in model.history if entry.category is not None}
+    gains: dict[tuple[int, str], float] = defaultdict(float)
+    for tree in model.trees:
+        for node in np.flatnonzero(tree.feature >= 0).tolist():
+            gains[_split_on(tree, node, by_category)] += float(tree.gain[node])
+    return gains
+
+
+def _key_of(entry: HistoryEntry) -> tuple[int, str]:
+    return _key(entry.feature, entry.category)
 
 
 def _split_on(tree: Tree, node: int, by_category: set[int]) -> tuple[int, str]:

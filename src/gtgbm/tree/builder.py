@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gtgbm.exact import F64, I32, I64, MISSING_LEFT, MISSING_UNSEEN, Bool
+from gtgbm.exact import F64, I32, I64, MISSING_LEFT, Bool
 from gtgbm.tree.nodes import Level
 from gtgbm.tree.splits import SplitRules
 from gtgbm.tree.tree import Tree
@@ -79,7 +79,7 @@ class TreeBuilder:
             feature[at] = split.rules.column
             threshold[at] = split.rules.threshold
             is_category[at] = split.rules.is_category
-            missing_left[at] = _missing_left(split, n_rows)
+            missing_left[at] = _missing_left(split)
             left[at] = split.left
             gain[at] = split.gain / (scale**2 * unit)
         n_rows = np.rint(n_rows / unit).astype(np.int64)
@@ -91,10 +91,7 @@ class TreeBuilder:
         return begin, np.concatenate([nodes.end for nodes in self._nodes])
 
 
-def _missing_left(split: _SplitNodes, n_rows: I64) -> Bool:
-    # Where a node has no missing values in training, they follow the larger child.
-    larger_left = n_rows[split.left] >= n_rows[split.left + 1]
-    is_unseen, is_left = split.missing_side == MISSING_UNSEEN, split.missing_side == MISSING_LEFT
-    numeric = np.where(is_unseen, larger_left, is_left)
+def _missing_left(split: _SplitNodes) -> Bool:
+    numeric = split.missing_side == MISSING_LEFT
     # In a categorical column, missing is a category: it goes right only where the split is on that category.
     return np.where(split.rules.is_category == 1, ~np.isnan(split.rules.threshold), numeric)

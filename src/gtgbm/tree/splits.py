@@ -23,7 +23,7 @@ class Splits:
     bin : ndarray of int32, shape (nodes,)
         Last bin that goes left; for a categorical split, the code that goes right.
     missing_side : ndarray of int32, shape (nodes,)
-        Right, left (``MISSING_LEFT``), or ``MISSING_UNSEEN`` where the node has no missing values.
+        Right, left (``MISSING_LEFT``), or ``MISSING_UNSEEN`` for categories and where there is no split.
     """
 
     feature: I64

@@ -73,18 +73,18 @@ def _weights(n: int) -> Any:
 
 
 def _fit(cls: Any, data: tuple[Any, Any], fit: dict[str, Any] | None = None, **parameters: Any) -> Any:
-    return cls(**{"n_estimators": 6, "min_node_fraction": 0.08, "random_state": 0} | parameters).fit(
-        *data, **fit or {}
-    )
+    # These tables are too small for groups to be tested unasked.
+    search = {"search": "group-testing"} if "search" in cls().get_params() else {}
+    shape = {"n_estimators": 6, "min_node_fraction": 0.08, "random_state": 0}
+    return cls(**shape | search | parameters).fit(*data, **fit or {})
 
 
 def _fit_tasks(cls: Any, fit: dict[str, Any] | None = None, **parameters: Any) -> Any:
     X, y, task = _tasks()
     if cls is gtgbm.MultitaskGTGBMClassifier:
         y = y > 0.0
-    return cls(**{"n_estimators": 5, "min_node_fraction": 0.1, "random_state": 0} | parameters).fit(
-        X, y, task=task, **fit or {}
-    )
+    shape = {"n_estimators": 5, "min_node_fraction": 0.1, "random_state": 0, "search": "group-testing"}
+    return cls(**shape | parameters).fit(X, y, task=task, **fit or {})
 
 
 def _fit_columns() -> Any:
@@ -105,7 +105,7 @@ def _queries() -> dict[str, Any]:
 MODELS: dict[str, Callable[[], Any]] = {
     "classifier": lambda: _fit(gtgbm.GTGBMClassifier, _classes()),
     "classifier-squared-error": lambda: _fit(gtgbm.GTGBMClassifier, _classes(), loss="squared_error"),
-    "three-classes": lambda: _fit(gtgbm.GTGBMClassifier, _classes(3), n_estimators=3),
+    "three-classes": lambda: _fit(gtgbm.GTGBMClassifier, _classes(3), n_estimators=3, search="auto"),
     "group-testing": lambda: _fit(gtgbm.GTGBMClassifier, _wide(), search="group-testing"),
     "group-testing-of-paper": lambda: _fit(
         gtgbm.GTGBMClassifier, _wide(), search="group-testing", test_rows=None, n_relevant=2, init="zero"
@@ -137,7 +137,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "tweedie": lambda: _fit(gtgbm.GTGBMRegressor, _classes(5), loss="tweedie"),
     "sparse": lambda: _fit(gtgbm.GTGBMClassifier, _counts()),
     "sparse-group-testing": lambda: _fit(gtgbm.GTGBMClassifier, _counts(), search="group-testing"),
-    "dataframe": lambda: _fit(gtgbm.GTGBMClassifier, _frame()),
+    "dataframe": lambda: _fit(gtgbm.GTGBMClassifier, _frame(), search="auto"),
     "dataframe-by-column": lambda: _fit(gtgbm.AGBMClassifier, _frame(), categorical="column"),
     "lambdarank": lambda: _fit(gtgbm.GTGBMRanker, _classes(4), _queries()),
     "pairwise": lambda: _fit(gtgbm.GTGBMRanker, _classes(4), _queries(), loss="pairwise"),
@@ -145,7 +145,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "tasks-regressor": lambda: _fit_tasks(gtgbm.MultitaskGTGBMRegressor, n_features_to_select=3),
     "tasks-group-sparse": lambda: _fit_tasks(gtgbm.MultitaskGTGBMRegressor, method="group-sparse"),
     "tasks-independent": lambda: _fit_tasks(gtgbm.MultitaskGTGBMClassifier, method="independent"),
-    "tasks-in-one": lambda: _fit_tasks(gtgbm.MultitaskGTGBMRegressor, method="single-task"),
+    "tasks-in-one": lambda: _fit_tasks(gtgbm.MultitaskGTGBMRegressor, method="single-task", search="auto"),
     "tasks-parallel": lambda: _fit_tasks(gtgbm.MultitaskGTGBMRegressor, task_order="parallel"),
     "tasks-common-trees": lambda: _fit_tasks(gtgbm.MultitaskGTGBMRegressor, n_common_rounds=2),
     "tasks-weighted": lambda: _fit_tasks(

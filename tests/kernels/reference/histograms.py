@@ -100,7 +100,7 @@ def best_split(cells: I64, total: int, count_bits: int, min_leaf: int, direction
     n = total & ((1 << count_bits) - 1)
     best, best_fraction = Split(-np.inf, -1, UNSEEN), (0, 1)
     missing = total - sum(cells.tolist())
-    for side in (RIGHT, LEFT) if missing else (UNSEEN,):
+    for side in (RIGHT, LEFT) if missing else (RIGHT,):
         left = missing if side == LEFT else 0
         for b, cell in enumerate(cells.tolist()):
             left += cell
@@ -111,8 +111,14 @@ def best_split(cells: I64, total: int, count_bits: int, min_leaf: int, direction
             fraction = d * d, n_left * (n - n_left)
             allowed = d * direction <= 0 or left + missing == total
             if allowed and fraction[0] * best_fraction[1] > best_fraction[0] * fraction[1]:
-                best, best_fraction = Split(fraction[0] / fraction[1] / n, b, side), fraction
+                at = side if missing else larger_side(n_left, n)
+                best, best_fraction = Split(fraction[0] / fraction[1] / n, b, at), fraction
     return best
+
+
+def larger_side(n_left: int, n: int) -> int:
+    """Where missing values go that a node has none of."""
+    return LEFT if n_left >= n - n_left else RIGHT
 
 
 class Columns(NamedTuple):
@@ -185,6 +191,9 @@ def scan_columns(hist: I64, columns: Columns, use: int, total: int, count_bits: 
         cells = hist[c, : max(int(columns.n_bins[c]), 0)].tolist()
         offers, direction = offered(cells, total, uses, use), direction_of(column_use)
         found = first_best(offers, total, count_bits, min_leaf, direction)
+        if found.missing_side == UNSEEN and not is_category and found.bin >= 0:
+            mask = (1 << count_bits) - 1
+            found = found._replace(missing_side=larger_side(found.left & mask, total & mask))
         if found.gain > best.gain:
             best = found._replace(column=c)
     return best

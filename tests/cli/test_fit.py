@@ -1,0 +1,204 @@
+"""gtgbm fit: models, their kinds, what is said of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from gtgbm import GTGBMClassifier, load_model
+from tests.cli.tables import N, bits, frame, read_exactly, run, said, write
+
+
+def test_every_format_gives_the_same_model(tmp_path: Path) -> None:
+    table, out = frame(), tmp_path / "model.json"
+    expected = GTGBMClassifier(n_estimators=10, categorical="column", random_state=0)
+    expected.fit(table.drop(columns=["clicked", "amount"]), table["clicked"])
+    expected.save_model(out)
+    trees = bits(load_model(out))
+    for suffix in (".csv", ".csv.gz", ".parquet", ".feather"):
+        path = write(tmp_path, suffix, table)
+        done = run("fit", path, "--target", "clicked", "--exclude", "amount", "--trees", 10, "--out", out)
+        assert done.exit_code == 0, done.output
+        assert bits(load_model(out)) == trees, suffix
+        again = tmp_path / "predicted.csv"
+        assert run("predict", out, path, "--out", again).exit_code == 0
+        predicted = read_exactly(again)
+        assert predicted["prediction"].tolist() == expected.predict(table).tolist()
+        p = expected.predict_proba(table)
+        np.testing.assert_array_equal(predicted[["p_no", "p_yes"]].to_numpy(), p)
+
+
+def test_fit_says_what_was_selected(tmp_path: Path) -> None:
+    path, out = write(tmp_path, ".csv", frame()), tmp_path / "model.json"
+    arguments = ("fit", path, "--target", "clicked", "--exclude", "amount", "--max-features", 3, "--out", out)
+    done = run(*arguments, "--valid", "0.25", "--early-stopping", "10")
+    assert done.exit_code == 0, done.output
+    assert "validation auc after" in done.output
+    assert "c2" in done.output
+    found = json.loads(run(*arguments, "--json", "--valid", "0.25").stdout)
+    assert found["features"] == 3
+    assert [one["order"] for one in found["selected"]] == [1, 2, 3]
+    assert {"town", "c2"} <= {one["name"] for one in found["selected"]}
+    assert found["rows"] == 600
+    assert 0.8 < found["validation"]["auc"] <= 1.0
+    inspected = json.loads(run("inspect", out, "--json").stdout)
+    assert inspected["selected"] == found["selected"]
+    assert inspected["target"] == "clicked"
+    assert "(600 rows)" in run("inspect", out, "--tree", 0).output
+    shown = run("inspect", out)
+    assert "GTGBMClassifier" in shown.output
+
+
+def test_a_shortlist(tmp_path: Path) -> None:
+    path, out = write(tmp_path, ".csv", frame()), tmp_path / "model.json"
+    listed = ("fit", path, "--target", "clicked", "--exclude", "amount", "--shortlist", 3, "--out", out)
+    done = run(*listed, "--max-features", 2, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["features"] == 2
+    assert {entry.tree for entry in load_model(out).selection_history_} == {0}
+    for more, why in (
+        ((), "--shortlist is a multiple of --max-features"),
+        (("--max-features", 2, "--task", "town"), "multitask models have no shortlist"),
+        (("--max-features", 2, "--time-limit", 5), "--shortlist and --time-limit exclude each other"),
+    ):
+        refused = run(*listed, *more)
+        assert refused.exit_code == 2
+        assert why in " ".join(refused.output.split())
+
+
+def test_other_kinds_of_models(tmp_path: Path) -> None:
+    table, out = frame(), tmp_path / "model.json"
+    table["query"] = np.arange(N) // 8
+    table["weight"] = 1.0 + table["count"]
+    path = write(tmp_path, ".parquet", table)
+    for more, kind in (
+        (("--target", "amount", "--exclude", "clicked,query"), "GTGBMRegressor"),
+        (
+            ("--target", "amount", "--exclude", "clicked", "--exclude", "query", "--loss", "huber"),
+            "GTGBMRegressor",
+        ),
+        (("--target", "count", "--qid", "query", "--exclude", "clicked,amount"), "GTGBMRanker"),
+        (("--target", "count", "--kind", "classification", "--weight", "weight"), "GTGBMClassifier"),
+    ):
+        done = run("fit", path, *more, "--trees", 3, "--out", out, "--valid", "0.2")
+        assert done.exit_code == 0, done.output
+        assert type(load_model(out)).__name__ == kind
+        assert run("predict", out, path).exit_code == 0
+
+
+def test_tasks(tmp_path: Path) -> None:
+    table, out = frame(), tmp_path / "model.json"
+    table["country"] = np.where(np.arange(N) % 3, "de", "fr")
+    path = write(tmp_path, ".parquet", table)
+    arguments = ("fit", path, "--target", "clicked", "--task", "country", "--exclude", "amount", "--trees", 5)
+    done = run(*arguments, "--max-features", 4, "--out", out)
+    assert done.exit_code == 0, done.output
+    assert "Task de" in done.output
+    model = load_model(out)
+    expected = model.predict_proba(table, task=table["country"])
+    predicted = tmp_path / "predicted.csv"
+    assert run("predict", out, path, "--out", predicted).exit_code == 0
+    np.testing.assert_array_equal(read_exactly(predicted)[["p_no", "p_yes"]].to_numpy(), expected)
+    found = json.loads(run("inspect", out, "--json").stdout)
+    assert [one["task"] for one in found["tasks"]] == ["fr", "de"]
+    assert run("report", out, "--out", tmp_path / "report.html").exit_code == 0
+
+
+def test_compare(tmp_path: Path) -> None:
+    path = write(tmp_path, ".csv", frame())
+    done = run(
+        "compare",
+        path,
+        "--target",
+        "clicked",
+        "--exclude",
+        "amount",
+        "--max-features",
+        3,
+        "--json",
+        "--trees",
+        20,
+    )
+    assert done.exit_code == 0, done.output
+    found = {one["method"]: one for one in json.loads(done.stdout)["methods"]}
+    assert len(found) == 3
+    assert all(one["features"] == 3 and one["value"] > 0.75 for one in found.values())
+
+
+def test_compare_rankings(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = frame().assign(query=rng.permutation(np.arange(N) // 8))
+    table["count"] = np.clip(np.round(table["c2"] + 2), 0, 4)
+    path = write(tmp_path, ".csv", table)
+    compare = ("compare", path, "--target", "count", "--exclude", "clicked,amount", "--max-features", 3)
+    done = run(*compare, "--qid", "query", "--trees", 10, "--json")
+    assert done.exit_code == 0, done.output
+    methods = json.loads(done.stdout)["methods"]
+    assert [one["metric"] for one in methods] == ["ndcg"] * 3
+    assert all(one["value"] > 0.95 for one in methods)
+    refused = run(*compare, "--kind", "ranking")
+    assert refused.exit_code == 2
+    assert "--qid is missing" in said(refused)
+
+
+def test_a_time_limit_ends_training(tmp_path: Path) -> None:
+    path, out = write(tmp_path, ".csv", frame()), tmp_path / "model.json"
+    done = run("fit", path, "--target", "clicked", "--trees", 100_000, "--time-limit", 0.5, "--out", out)
+    assert done.exit_code == 0, done.output
+    assert 1 <= load_model(out).n_iter_ < 100_000
+
+
+def test_ctrl_c_leaves_no_file(tmp_path: Path) -> None:
+    path = write(tmp_path, ".csv", frame())
+    before = set(os.listdir(tmp_path))
+    command = [sys.executable, "-m", "gtgbm", "fit", str(path), "--target", "clicked"]
+    command += ["--exclude", "amount", "--trees", "1000000"]
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path / "model.json")],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "FORCE_COLOR": "1", "TERM": "xterm"},  # a progress bar that moves
+        # Started by a shell in the background, this process would pass on that Ctrl-C is to be ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert process.stderr is not None
+    seen = ""
+    while "loss" not in seen and process.poll() is None:
+        seen += process.stderr.read(1)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, rest = process.communicate(timeout=60)
+    assert process.returncode == 130, rest
+    assert "nothing was written" in rest
+    assert set(os.listdir(tmp_path)) == before
+
+
+def test_weights_count_on_validation_rows(tmp_path: Path) -> None:
+    table = frame()
+    table["weight"] = 1.0
+    out, found = tmp_path / "model.json", []
+    path = write(tmp_path, ".csv", table)
+    for weight in (1.0, np.where(np.arange(N) % 2, 1000.0, 1.0)):
+        valid = write(tmp_path, ".parquet", frame(seed=1).assign(weight=weight))
+        arguments = (
+            "--target",
+            "clicked",
+            "--weight",
+            "weight",
+            "--exclude",
+            "amount",
+            "--trees",
+            3,
+            "--json",
+        )
+        found.append(
+            json.loads(run("fit", path, *arguments, "--valid", valid, "--out", out).stdout)["validation"]
+        )
+    assert found[0] != found[1]

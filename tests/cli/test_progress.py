@@ -1,0 +1,42 @@
+"""What is said while and after a model is trained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gtgbm.boosting import Progress, ProgressBar
+from tests.cli.tables import frame, run, said, write
+
+
+def test_the_end_of_a_fit_says_what_counts(tmp_path: Path) -> None:
+    path, out = write(tmp_path, ".csv", frame()), tmp_path / "model.json"
+    fit = ("fit", path, "--target", "clicked", "--exclude", "amount", "--max-features", 3, "--out", out)
+    done = run(*fit, "--valid", "0.25", "--trees", 30)
+    assert done.exit_code == 0, done.output
+    assert "rough estimate" not in said(done)
+    last = [line for line in done.output.splitlines() if line.startswith("Held out: ")]
+    assert len(last) == 1
+    assert " auc 0." in last[0]
+    assert "; 3 features, 30 rounds, the best was round " in last[0]
+
+
+@pytest.mark.parametrize(
+    ("followed", "shown"),
+    [
+        (
+            [{"log_loss": 0.5, "auc": 0.7}, {"log_loss": 0.4, "auc": 0.6}],
+            "held-out auc 0.60000  best round 1",
+        ),
+        ([{"log_loss": 0.5}, {"log_loss": 0.4}], "held-out log_loss 0.40000  best round 2"),
+        ([{"log_loss": 0.5, "mine": 1.0}, {"log_loss": 0.4, "mine": 2.0}], "held-out mine 2.00000"),
+        ([{}, {}], "loss 0.30000"),
+    ],
+)
+def test_the_bar_follows_the_held_out_metric(followed: list[dict[str, float]], shown: str) -> None:
+    bar = ProgressBar(True, 2)
+    for round_, values in enumerate(followed, start=1):
+        evaluations = {"validation_0": values} if values else {}
+        bar.update(Progress(round_, 2, 0.3, 4, None, evaluations))
+    assert bar._bar.tasks[0].fields["state"] == f"features 4  {shown}"
