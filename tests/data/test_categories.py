@@ -139,7 +139,7 @@ def test_only_categories() -> None:
         ([4], ("4", "from 0 to 3")),
         ([-1], ("-1", "from 0 to 3")),
         ([True, False], ("mask of 2", "4")),
-        (["b"], ("'b'", "no names")),
+        (["b"], ("'b'", "not names of columns")),
         ([1.5], ("1.5",)),
         (7, ("is not a list",)),
     ],

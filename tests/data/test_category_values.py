@@ -88,12 +88,12 @@ def test_numbers_are_no_text_wherever_they_come_from() -> None:
     for predict in (model.predict, small.predict):
         with pytest.raises(ValueError, match=by_value):
             predict(codes)
-        with pytest.raises(ValueError, match=r"X is no dataframe, but .* columns of text .*'town'"):
+        with pytest.raises(ValueError, match=r"X is not a dataframe, but .* columns of text .*'town'"):
             predict(codes.to_numpy())
     for number in (1, 1.0, np.float32(0.0), True):
         with pytest.raises(ValueError, match=by_value):
             small.predict({"town": number, "n": 0.0})
-    with pytest.raises(ValueError, match="X is no dataframe, but"):
+    with pytest.raises(ValueError, match="X is not a dataframe, but"):
         small.predict(np.zeros(2))
     with pytest.raises(ValueError, match="'n' holds numbers in the training table, but categories here"):
         small.predict({"town": "Bonn", "n": "many"})

@@ -120,7 +120,7 @@ def test_entries_outside_the_table_are_refused() -> None:
 
 @selects_few
 def test_word_counts_are_searched_exhaustively() -> None:
-    X, y = counts(5, density=0.02)
+    X, y = counts(5, density=0.02, n_columns=200)
     model = GTGBMClassifier(n_estimators=3).fit(sparse.csr_matrix(X), y > 0)
     assert model.search_ == "exhaustive"
     assert "drown" in model.search_.reason

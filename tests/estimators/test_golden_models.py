@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from tests.estimators import golden_models
+from tests.strategies import selects_few
 
 
+@selects_few
 @pytest.mark.parametrize("name", sorted(golden_models.MODELS))
 def test_model_is_the_kept_one(name: str) -> None:
     arithmetic, kept = golden_models.read(name)

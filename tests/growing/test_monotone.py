@@ -209,7 +209,7 @@ def test_categories_and_many_classes_have_no_direction() -> None:
     X, y = data()
     with pytest.raises(ValueError, match="monotone_constraints has 1 for column 4, which is categorical"):
         AGBMRegressor(categorical_features=[4], monotone_constraints={4: 1}).fit(X, y)
-    with pytest.raises(ValueError, match="monotone_constraints are for two classes, y has 3"):
+    with pytest.raises(ValueError, match="monotone_constraints are for two classes, but y has 3"):
         AGBMClassifier(monotone_constraints=CONSTRAINTS).fit(X, np.digitize(y, [-1.0, 1.0]))
     # Beside a bound column categories are as welcome as ever.
     model = AGBMRegressor(n_estimators=20, categorical_features=[4], monotone_constraints=CONSTRAINTS)

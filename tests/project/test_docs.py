@@ -13,7 +13,7 @@ import pytest
 
 from tests.project.pages import DOCS, PAGES, ROOT, blocks_of, run_shell
 
-SHOWN = {"", "console"}
+SHOWN = {"", "console", "mermaid"}
 """Languages of blocks that are not for running: drawings, installations."""
 OUTPUT = "text"
 """Language of blocks that show what the block of Python before them prints."""

@@ -143,7 +143,7 @@ def test_wrong_values(wrong: Any) -> None:
 
 def test_needs_a_limit() -> None:
     X, y = table(100)
-    with pytest.raises(ValueError, match=r"shortlist=2 needs n_features_to_select"):
+    with pytest.raises(ValueError, match=r"shortlist=2 is a multiple of n_features_to_select"):
         GTGBMRegressor(shortlist=2).fit(X, y)
 
 
