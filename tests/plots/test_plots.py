@@ -59,7 +59,8 @@ def multitask() -> Any:
 @pytest.fixture(scope="module")
 def constant() -> Any:
     """Nothing is bought: the price is higher than any gain."""
-    return GTGBMClassifier(penalty=0.999, n_estimators=3).fit(X, SIGNAL > 0)
+    with pytest.warns(UserWarning, match="no features are selected"):
+        return GTGBMClassifier(penalty=0.999, n_estimators=3).fit(X, SIGNAL > 0)
 
 
 def labels_of(axis: Any) -> list[str]:
