@@ -80,8 +80,8 @@ class CompactModel:
                 return schema.row(X)
             if schema.categorical:
                 raise ValueError(
-                    "X is not a dataframe, but the model was trained on one with columns of text or categories "
-                    f"({listed(schema.text_names)}): give a dataframe, or a row of one by name"
+                    "X is not a dataframe, but the model was trained on one with columns of text or "
+                    f"categories ({listed(schema.text_names)}): give a dataframe, or a row of one by name"
                 )
         check_sparse(X)
         return check_array(
