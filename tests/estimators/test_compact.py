@@ -209,6 +209,7 @@ def test_no_rows() -> None:
     assert small.predict_proba(np.empty((0, small.n_features_in_))).shape == (0, 2)
 
 
+@selects_few
 def test_a_model_that_selected_nothing_takes_a_dataframe_without_columns() -> None:
     X, y = table()
     frame = pd.DataFrame(X).add_prefix("x")

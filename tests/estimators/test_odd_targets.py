@@ -16,6 +16,7 @@ from gtgbm import (
     MultitaskGTGBMClassifier,
     MultitaskGTGBMRegressor,
 )
+from tests.strategies import selects_few
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -128,6 +129,7 @@ def test_masked_values_are_missing() -> None:
         GTGBMRegressor().fit(X, y, np.ma.masked_array(np.ones(60), mask[:, 0]))
 
 
+@selects_few
 @pytest.mark.parametrize("light", [False, True])
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
 def test_a_class_that_weighs_nothing(light: bool, loss: str) -> None:

@@ -19,6 +19,7 @@ from scipy import sparse
 
 import gtgbm
 from tests.fuzz.cases import Case, cases, make_case
+from tests.strategies import selects_few
 
 EXAMPLES = int(os.environ.get("GTGBM_FUZZ_EXAMPLES", "60"))
 REFUSALS = (
@@ -77,6 +78,7 @@ def columns_of(case: Case, features: Any) -> Any:
     return case.X[:, features]
 
 
+@selects_few
 @settings(max_examples=EXAMPLES)
 @given(cases)
 def test_invariants_of_a_fit(case: Case) -> None:
@@ -131,6 +133,7 @@ def check_predictions(case: Case, model: Any) -> None:
             np.testing.assert_array_equal(predictions(case, other), whole)
 
 
+@selects_few
 @settings(max_examples=max(10, EXAMPLES // 4))
 @given(cases.filter(lambda case: hasattr(case.X, "iloc")))
 def test_libraries_of_dataframes_give_the_same_model(case: Case) -> None:
@@ -145,6 +148,7 @@ def test_libraries_of_dataframes_give_the_same_model(case: Case) -> None:
         np.testing.assert_array_equal(predictions(case, model, frame), whole)
 
 
+@selects_few
 @pytest.mark.parametrize("kind", ["csr", "csc"])
 def test_sparse_and_dense_tables_give_the_same_model(kind: str) -> None:
     for seed in range(12):

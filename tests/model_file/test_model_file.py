@@ -79,9 +79,14 @@ def models() -> dict[str, tuple[Any, Any]]:
             ),
             np.where(categories > 2, np.inf, categories),
         ),
-        "nothing bought": (GTGBMRegressor(penalty=0.9, **few).fit(X, y), X),
+        "nothing selected": (nothing_selected(X, y, few), X),
         "infinite values": (AGBMRegressor(**few).fit(np.where(X > 1, np.inf, X), y), X),
     }
+
+
+def nothing_selected(X: Any, y: Any, few: dict[str, Any]) -> GTGBMRegressor:
+    with pytest.warns(UserWarning, match="no features are selected"):
+        return GTGBMRegressor(penalty=0.9, **few).fit(X, y)
 
 
 def multitask_models(few: dict[str, Any]) -> dict[str, tuple[Any, Any]]:

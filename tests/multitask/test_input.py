@@ -106,7 +106,7 @@ def test_classes_keep_their_names() -> None:
     np.testing.assert_array_equal(model.predict(X, task), np.array(["no", "yes"])[numbers.predict(X, task)])
 
 
-IDS: list[tuple[Any, Any]] = [("a", "b"), (7, -3), ((1, "x"), (2, "y")), ("a", 1), (None, (1, 2, 3))]
+IDS: list[tuple[Any, Any]] = [("a", "b"), (7, -3), ((1, "x"), (2, "y")), ("a", 1), (0.5, (1, 2, 3))]
 
 
 @pytest.mark.parametrize("ids", IDS, ids=str)
@@ -417,3 +417,10 @@ def test_one_task_in_common_rounds_is_an_ordinary_model() -> None:
     X, y, task = tables()
     model = MultitaskGTGBMRegressor(**SMALL, n_common_rounds=5, task_penalty=0.004).fit(X, y, task * 0)
     assert bytes_of(model.trees_[0]) == bytes_of(GTGBMRegressor(**SMALL, penalty=0.005).fit(X, y).trees_)
+
+
+def test_a_row_without_a_task_is_refused() -> None:
+    X, y, task = tables()
+    named = [None if k else "a" for k in task]
+    with pytest.raises(ValueError, match="task holds NaN or None: every row needs a task"):
+        MultitaskGTGBMRegressor(**SMALL).fit(X, y, named)

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from tests.project.pages import DOCS, PAGES, ROOT, blocks_of, run_shell
+from tests.strategies import selects_few
 
 SHOWN = {"", "console", "mermaid"}
 """Languages of blocks that are not for running: drawings, installations."""
@@ -42,6 +43,7 @@ def small_flights() -> ModuleType:
     return module
 
 
+@selects_few
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(DOCS / page)])
 def test_code_blocks_run_one_after_the_other(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

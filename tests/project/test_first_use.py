@@ -9,6 +9,7 @@ import pytest
 
 from gtgbm import AGBMClassifier, AGBMRegressor, Callback, GTGBMRanker, losses
 from gtgbm.exact.arrays import F64, I64
+from tests.strategies import selects_few
 
 
 def data(seed: int = 0) -> tuple[F64, I64]:
@@ -79,6 +80,7 @@ def test_going_on_holds_out_the_same_rows() -> None:
     assert fall[9] < 3 * max(abs(fall[8]), 0.01)
 
 
+@selects_few
 def test_ties_are_no_merit() -> None:
     """A model without a split ranks nothing, in whatever order the rows stand."""
     rng = np.random.default_rng(0)

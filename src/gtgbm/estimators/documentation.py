@@ -67,6 +67,10 @@ TASK_ATTRIBUTES: dict[str, tuple[str, str]] = {
         "dict of ndarray of int64",
         "Columns used by each task, ascending; ``selection_history_`` has the order.",
     ),
+    "task_categories_": (
+        "dict of dict",
+        "Categories selected by each task, by categorical column.",
+    ),
     "task_importances_": (
         "dict of ndarray of float64, shape (d,)",
         "Share of each feature in the total gain of all splits of a task.",
