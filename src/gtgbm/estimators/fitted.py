@@ -102,7 +102,7 @@ class FittedAttributes(Parameters):
             return
         asked = "" if limit is None else f" of n_features_to_select={limit}"
         warnings.warn(
-            f"{n or 'no'} features{asked} are selected: the search proposed no other one that gains more "
+            f"{n or 'no'} features{asked} are selected: the search proposed no other feature that gains more "
             f"than its price; to select more, lower {prices}, or raise n_estimators={self.n_estimators}",
             UserWarning,
             stacklevel=stacklevel,
