@@ -102,17 +102,30 @@ def map_in_processes(function: Callable[[T], U], items: Iterable[T], n_processes
         return list(pool.map(function, items))
 
 
+_LAUNCHER = """
+import json, os, subprocess, sys, time
+begin = time.perf_counter()
+process = subprocess.Popen(sys.argv[2:])
+_, status, usage = os.wait4(process.pid, 0)
+seconds = time.perf_counter() - begin
+answer = [os.waitstatus_to_exitcode(status), seconds, usage.ru_maxrss / 1024]
+os.write(int(sys.argv[1]), json.dumps(answer).encode())
+"""
+"""Starts a command from a small process: the kernel counts what the parent held to the peak of its child."""
+
+
 def cost_of_command(command: Sequence[str]) -> Cost:
     """Run a command and return its seconds and the largest memory its process held."""
-    begin = perf_counter()
-    process = subprocess.Popen(command)
-    # The kernel's own account of the largest resident size.
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = perf_counter() - begin
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise ProcessFailedError(f"{' '.join(command)}: exit code {process.returncode}")
-    return Cost(seconds, usage.ru_maxrss / 1024)
+    reading, writing = os.pipe()
+    launched = [sys.executable, "-S", "-c", _LAUNCHER, str(writing), *command]
+    with os.fdopen(reading, "rb") as answer:
+        process = subprocess.Popen(launched, pass_fds=[writing])
+        os.close(writing)
+        code, seconds, peak_mb = json.loads(answer.read() or b"[1, 0, 0]")
+        process.wait()
+    if code != 0:
+        raise ProcessFailedError(f"{' '.join(command)}: exit code {code}")
+    return Cost(seconds, peak_mb)
 
 
 def _main() -> None:
