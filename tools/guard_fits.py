@@ -63,7 +63,8 @@ def multitask() -> Case:
     """Three tasks that share features."""
     X, y = _dense(3000, 100)
     targets = np.column_stack([y > 0, y + X[:, 3] > 0, y - X[:, 4] > 0])
-    return MultitaskGTGBMClassifier(n_estimators=10, n_jobs=1, random_state=0), X, targets
+    model = MultitaskGTGBMClassifier(n_estimators=10, n_jobs=1, random_state=0, search="group-testing")
+    return model, X, targets
 
 
 CASES: tuple[Callable[[], Case], ...] = (group_testing, exhaustive, sparse, categories, multitask)
