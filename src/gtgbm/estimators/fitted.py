@@ -13,7 +13,7 @@ from gtgbm.boosting import Fitted, HistoryEntry, Model
 from gtgbm.estimators.settings import Parameters
 from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss
-from gtgbm.multitask import used_features
+from gtgbm.multitask import UsedFeature, used_features
 from gtgbm.tree import Forest, importances
 
 
@@ -69,12 +69,12 @@ class FittedAttributes(Parameters):
         self.best_iteration_ = self._by_task({task: model.best_round for task, model in models.items()})
         self.n_leaves_ = self._by_task({task: _leaves(model) for task, model in models.items()})
         self.search_ = self._by_task({task: result.search for task, result in fitted.items()})
-        self._keep_features(histories)
+        used = used_features(histories.values(), [(c, self._label(c, value)) for c, value in self._owned])
+        self._keep_features(used)
 
-    def _keep_features(self, histories: Mapping[Any, Sequence[HistoryEntry]]) -> None:
+    def _keep_features(self, used: Sequence[UsedFeature]) -> None:
         """Set the attributes about selected features and importances."""
         # A column with several categories selected is listed once.
-        used = used_features(histories.values(), [(c, self._label(c, value)) for c, value in self._owned])
         self.selected_features_ = columns_of(feature.column for feature in used)
         names = getattr(self, "feature_names_in_", None)
         if names is not None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.boosting import AnyCallback, Fitted, HistoryEntry, ProgressBar, train
+from gtgbm.boosting import AnyCallback, Fitted, ProgressBar, train
 from gtgbm.data import FrameSchema, as_values, check_rows
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.compact_tasks import TaskForests
@@ -31,7 +31,7 @@ from gtgbm.estimators.target_values import target_values
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.exact import F64, I64, FitContext
 from gtgbm.losses import Loss
-from gtgbm.multitask import FittedTasks, Task, TaskSharing, train_tasks, used_features
+from gtgbm.multitask import FittedTasks, Task, TaskSharing, UsedFeature, train_tasks
 from gtgbm.parameters import PARAMETERS, Context
 
 if TYPE_CHECKING:
@@ -215,8 +215,8 @@ class BaseMultitask(BaseGTGBM):
     def _fit_tasks(self, tasks: Sequence[Task], callbacks: Sequence[AnyCallback]) -> FittedTasks:
         """Fit one model per task."""
         settings = tasks[0].problem.settings
-        group = 0.0 if self.method == "independent" else self._checked("group_penalty")
         is_independent, limit = self.method == "independent", settings.prices.limit
+        group = 0.0 if is_independent else self._checked("group_penalty")
         n_common_rounds = self._checked(
             "n_common_rounds", Context(others={"n_estimators": settings.rounds.n_rounds})
         )
@@ -262,10 +262,10 @@ class BaseMultitask(BaseGTGBM):
         # method="single-task" trains on an additional last column: the task.
         return self.n_features_in_ + self._is_single
 
-    def _keep_features(self, histories: Mapping[Any, Sequence[HistoryEntry]]) -> None:
+    def _keep_features(self, used: Sequence[UsedFeature]) -> None:
         """Set the attributes about selected features, of all tasks and by task."""
-        super()._keep_features(histories)
-        used = used_features(histories.values(), [(c, self._label(c, value)) for c, value in self._owned])
+        super()._keep_features(used)
+        histories = self.selection_history_
         self.shared_features_ = columns_of(feature.column for feature in used if feature.n_tasks > 1)
         self.task_features_ = {
             name: columns_of(entry.feature for entry in history) for name, history in histories.items()
