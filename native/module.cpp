@@ -77,7 +77,11 @@ void register_classes(nb::module_& m) {
              nb::arg("threshold"), nb::arg("is_category"), nb::arg("missing_left"), nb::arg("left"),
              nb::arg("value"))
         .def("predict", &Forest::predict, nb::call_guard<nb::gil_scoped_release>(), nb::arg("pool"),
-             nb::arg("table").noconvert(), nb::arg("columns").noconvert(), nb::arg("out").noconvert());
+             nb::arg("table").noconvert(), nb::arg("columns").noconvert(), nb::arg("out").noconvert())
+        .def("score_changes", &Forest::score_changes, nb::call_guard<nb::gil_scoped_release>(),
+             nb::arg("pool"), nb::arg("table").noconvert(), nb::arg("donors").noconvert(),
+             nb::arg("donor").noconvert(), nb::arg("columns").noconvert(), nb::arg("features").noconvert(),
+             nb::arg("out").noconvert());
 }
 
 void register_binning(nb::module_& m) {

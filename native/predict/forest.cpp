@@ -1,15 +1,15 @@
 #include "predict/forest.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
+
+#include "predict/walking.hpp"
 
 namespace gtgbm {
 
 namespace {
 
-// Number of rows that descend in lock-step, so that their memory accesses overlap.
-constexpr int kLanes = 8;
+constexpr int kLanes = Forest::kLanes;
 
 using Node = Forest::Node;
 
@@ -22,37 +22,11 @@ void descend(const Node* nodes, const double* const (&x)[kN], int32_t (&k)[kN]) 
         for (int l = 0; l < kN; ++l) {
             const Node& node = nodes[k[l]];
             const double v = x[l][node.column & Forest::kColumn];
-            bool is_left = v <= node.threshold;
-            if constexpr (kCategories) {
-                const bool is_category = (node.column & Forest::kIsCategory) != 0;
-                is_left = is_category ? (v != node.threshold) & !std::isnan(v) : is_left;
-            }
-            if constexpr (kMissing) is_left |= std::isnan(v) & (node.column >= Forest::kMissingLeft);
-            const int32_t next = node.left + !is_left;
+            const int32_t next = node.left + !goes_left<kMissing, kCategories>(node, v);
             moved |= next ^ k[l];
             k[l] = next;
         }
     } while (moved);
-}
-
-// Copies the columns of some rows; returns whether any value is missing.
-template <class T>
-bool gather_rows(const Table<T>& table, const int64_t* columns, int64_t n_columns, int64_t begin, int64_t n,
-                 double* x) {
-    bool missing = false;
-    const auto copy = [&](int64_t i, int64_t c) {
-        const double v = table.at(begin + i, columns[c]);
-        missing |= std::isnan(v);
-        x[i * n_columns + c] = v;
-    };
-    if (table.by_columns()) {
-        for (int64_t c = 0; c < n_columns; ++c)
-            for (int64_t i = 0; i < n; ++i) copy(i, c);
-    } else {
-        for (int64_t i = 0; i < n; ++i)
-            for (int64_t c = 0; c < n_columns; ++c) copy(i, c);
-    }
-    return missing;
 }
 
 }  // namespace
@@ -74,11 +48,13 @@ Forest::Forest(int64_t n_columns, int64_t n_outputs, Array<const int64_t, 1> fir
             "Forest: one entry per node");
     require_below(output, n_outputs, "Forest: output out of range");
     nodes_.reserve(static_cast<size_t>(n));
+    std::vector<int64_t> depth;
     for (int64_t t = 0; t < trees; ++t) {
         const int64_t from = first.data()[t], to = first.data()[t + 1];
         require(from == static_cast<int64_t>(nodes_.size()) && from < to && to <= n,
                 "Forest: trees must stand one after the other, each with nodes");
         roots_.push_back(static_cast<int32_t>(from));
+        depth.assign(static_cast<size_t>(to - from), 1);
         for (int64_t k = from; k < to; ++k) {
             const int32_t column = feature.data()[k];
             require(column >= -1 && column < n_columns, "Forest: feature out of range");
@@ -90,6 +66,10 @@ Forest::Forest(int64_t n_columns, int64_t n_outputs, Array<const int64_t, 1> fir
             // Children have higher numbers than their parent, so that every descent ends.
             const int64_t child = left.data()[k];
             require(child > k - from && child + 1 < to - from, "Forest: child out of range");
+            for (const int64_t c : {child, child + 1}) {
+                depth[c] = std::max(depth[c], depth[k - from] + 1);
+                max_depth_ = std::max(max_depth_, depth[c]);
+            }
             has_categories_ |= is_category.data()[k] != 0;
             nodes_.push_back({threshold.data()[k],
                               static_cast<uint32_t>(column) | (missing_left.data()[k] ? kMissingLeft : 0) |
@@ -145,7 +125,8 @@ void Forest::predict(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, 
         pool.run((n + kBlock - 1) / kBlock, n * (trees * 8 + width), [&](int64_t block, int worker) {
             const int64_t begin = block * kBlock, rows = std::min(kBlock, n - begin);
             double* x = buffers.data() + worker * block_rows * width;
-            const bool missing = gather_rows(table, columns.data(), n_columns_, begin, rows, x);
+            const bool missing = gather_rows(
+                table, columns.data(), n_columns_, rows, [begin](int64_t i) { return begin + i; }, x);
             const auto add =
                 has_categories_
                     ? (missing ? &Forest::add_block<true, true> : &Forest::add_block<false, true>)

@@ -18,6 +18,8 @@ class Forest {
   public:
     // Rows gathered at once, few enough that they and a tree stay in the fastest caches.
     static constexpr int64_t kBlock = 64;
+    // Number of rows that descend in lock-step, so that their memory accesses overlap.
+    static constexpr int kLanes = 8;
 
     Forest(int64_t n_columns, int64_t n_outputs,                                       // in
            Array<const int64_t, 1> first,                                              // in  (trees + 1,)
@@ -29,6 +31,16 @@ class Forest {
     // Adds the leaf values of all trees to out[output][row], in the order of the trees.
     void predict(Pool& pool, AnyTable table, Array<const int64_t, 1> columns,  // in
                  Array<double, 2> out) const;                                  // in and out (outputs, rows)
+
+    // How the scores of each row change if it takes the value of one column from another row, for each of
+    // some columns. Each tree is walked once for all columns, and again only below the first node at which
+    // the other value goes the other way. The changes of trees are added in their order.
+    void score_changes(Pool& pool, AnyTable table,        // in
+                       AnyTable donors,                   // in  of the dtype of the table
+                       Array<const int64_t, 1> donor,     // in  (rows,) rows of `donors`
+                       Array<const int64_t, 1> columns,   // in  as in predict()
+                       Array<const int64_t, 1> features,  // in  distinct positions in `columns`
+                       Array<double, 3> out) const;       // out (features, outputs, rows)
 
     // A leaf is its own right child and has the threshold NaN, so that every value stays at the leaf.
     struct Node {
@@ -42,7 +54,13 @@ class Forest {
     template <bool kMissing, bool kCategories>
     void add_block(const double* x, int64_t n_rows, double* out, int64_t stride) const;
 
-    int64_t n_columns_, n_outputs_;
+    struct ChangeBlock;
+    template <bool kMissing, bool kCategories>
+    void add_changes(ChangeBlock& block) const;
+    template <bool kMissing, bool kCategories>
+    void walk_detours(ChangeBlock& block, int64_t output) const;
+
+    int64_t n_columns_, n_outputs_, max_depth_ = 0;  // in nodes, leaves included
     bool has_categories_ = false;
     std::vector<Node> nodes_;
     std::vector<double> values_;

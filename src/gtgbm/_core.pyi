@@ -46,6 +46,16 @@ class Forest:
         value: F64,
     ) -> None: ...
     def predict(self, pool: Pool, table: Table, columns: I64, out: F64) -> None: ...
+    def score_changes(
+        self,
+        pool: Pool,
+        table: Table,
+        donors: Table,
+        donor: I64,
+        columns: I64,
+        features: I64,
+        out: F64,
+    ) -> None: ...
 
 def gather(pool: Pool, table: Table, rows: I64, columns: I64, out: F64) -> None: ...
 def find_thresholds(

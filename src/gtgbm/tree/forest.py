@@ -117,6 +117,41 @@ class Forest:
             self._native.predict(pool, part, places, sums)
             scores[:, rows] = sums
 
+    def score_changes(
+        self, table: Any, donor: I64, pool: _core.Pool, features: I64, columns: I64 | None = None
+    ) -> F64:
+        """Return how scores change if each row takes the value of one column from another row.
+
+        All trees are walked once for all features, and again only where the other value goes the other way.
+
+        Parameters
+        ----------
+        table : Table, or CSR or CSC matrix or array of scipy, shape (n, d)
+        donor : ndarray of int64, shape (n,)
+            The row whose value each row takes.
+        features : ndarray of int64, shape (f,)
+            Positions in `self.columns`, all different: the columns that are changed, one at a time.
+        columns : ndarray of int64, shape (c,), or None
+            As in ``scores``.
+
+        Returns
+        -------
+        ndarray of float64, shape (f, k, n)
+        """
+        places = self.columns if columns is None else columns
+        changes = np.empty((features.shape[0], self.start.shape[0], table.shape[0]))
+        table, places = _narrow(table, places)
+        for rows, part, at in self._parts(table, places):
+            if isinstance(table, np.ndarray):
+                donors, donor_rows = table, donor[rows]
+            else:
+                donors = as_table(table[donor[rows]][:, places].toarray())
+                donor_rows = np.arange(part.shape[0])
+            of_part = np.empty((*changes.shape[:2], part.shape[0]))
+            self._native.score_changes(pool, part, donors, donor_rows, at, features, of_part)
+            changes[:, :, rows] = of_part
+        return changes
+
     @staticmethod
     def _parts(table: Any, columns: I64) -> Iterator[tuple[slice, Table, I64]]:
         """Divide a table into dense parts: rows, their values, and the positions of `columns` in them."""
@@ -124,13 +159,17 @@ class Forest:
             for rows in _slices(table.shape[0], _ROWS_PER_CALL):
                 yield rows, table[rows], columns
             return
+        table, columns = _narrow(table, columns)
         n_columns = columns.shape[0]
-        by_column = table.format == "csc"
-        if by_column:
-            table = table[:, columns].tocsr()
         for rows in _slices(table.shape[0], max(1, _CELLS_PER_CALL // max(1, n_columns))):
-            part = table[rows] if by_column else table[rows][:, columns]
-            yield rows, as_table(part.toarray()), np.arange(n_columns)
+            yield rows, as_table(table[rows][:, columns].toarray()), np.arange(n_columns)
+
+
+def _narrow(table: Any, columns: I64) -> tuple[Any, I64]:
+    """Reduce a CSC matrix to some columns, as CSR, whose rows can be read; other tables stay as they are."""
+    if isinstance(table, np.ndarray) or table.format != "csc":
+        return table, columns
+    return table[:, columns].tocsr(), np.arange(columns.shape[0])
 
 
 def _slices(n: int, step: int) -> Iterator[slice]:

@@ -36,7 +36,7 @@ from tests.kernels.reference.objective import (
     rank_residuals,
 )
 from tests.kernels.reference.partition import goes_left, node_sums, partition_rows, sampled_rows
-from tests.kernels.reference.predict import predict
+from tests.kernels.reference.predict import predict, score_changes
 from tests.kernels.reference.search import (
     build_group_codes,
     codes_by_order,
@@ -87,6 +87,7 @@ __all__ = [
     "rank_residuals",
     "sampled_rows",
     "scan_columns",
+    "score_changes",
     "search_groups",
     "subtract_histograms",
     "trend_sums",

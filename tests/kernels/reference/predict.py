@@ -11,6 +11,7 @@ from gtgbm.exact.arrays import (
     U8,
     Table,
 )
+from gtgbm.tree.forest import PackedTrees
 
 
 def predict(
@@ -40,4 +41,25 @@ def predict(
                     is_left = x != threshold[k] if is_category[k] else x <= threshold[k]
                 k = base + int(left[k]) + (0 if is_left else 1)
             out[score, row] += value[k]
+    return out
+
+
+def score_changes(
+    table: Table, donors: Table, donor: I64, columns: I64, features: I64, packed: PackedTrees, n_outputs: int
+) -> F64:
+    """Scores with the donors' values of one column, tree by tree less those without them."""
+    n = table.shape[0]
+    out = np.zeros((features.shape[0], n_outputs, n))
+    used = np.array(table[:, columns], dtype=np.float64)
+    donated = np.array(donors[:, columns], dtype=np.float64)[donor]
+    every = np.arange(columns.shape[0])
+    for tree, output in enumerate(packed.output.tolist()):
+        nodes = slice(int(packed.first[tree]), int(packed.first[tree + 1]))
+        alone = (np.array([0, nodes.stop - nodes.start]), np.zeros(1, np.int64))
+        alone_packed = (*alone, *(array[nodes] for array in packed[2:]))
+        plain = predict(used, every, *alone_packed, np.zeros((1, n)))[0]
+        for slot, feature in enumerate(features.tolist()):
+            changed = used.copy()
+            changed[:, feature] = donated[:, feature]
+            out[slot, output] += predict(changed, every, *alone_packed, np.zeros((1, n)))[0] - plain
     return out
