@@ -17,7 +17,7 @@ from gtgbm import (
 )
 from gtgbm.explain.held_out import HeldOut
 from gtgbm.explain.selection_curve import purchases, selection_path
-from gtgbm.explain.staged import shuffled_predictions, staged_predictions
+from gtgbm.explain.staged import staged_predictions
 from gtgbm.metrics import METRICS
 
 RNG = np.random.default_rng(0)
@@ -70,30 +70,6 @@ def test_stages_of_targets_by_column_with_tasks_that_stop_early() -> None:
     path = selection_path(model, X, Y)
     assert path.values is not None
     assert path.values[-1] == HeldOut.of(model, Y).measured(METRICS["rmse"], model.predict(X))
-
-
-def test_a_shuffled_column_is_a_table_with_that_column_shuffled() -> None:
-    model = fitted(GTGBMRegressor, 12, SIGNAL)
-    (column,) = model.selected_features_[:1]
-    order = np.random.default_rng(5).permutation(400)
-    table = X.copy()
-    table[:, column] = X[order, column]
-    found = list(shuffled_predictions(model, csr_matrix(X), [column, 7, column], seed=5))
-    np.testing.assert_array_equal(found[0], model.predict(table))
-    np.testing.assert_array_equal(found[2], found[0])
-    assert 7 not in model.selected_features_
-    np.testing.assert_array_equal(found[1], model.predict(X))
-
-
-def test_columns_of_tasks_are_shuffled_within_the_task() -> None:
-    model = MultitaskGTGBMRegressor(n_estimators=5, random_state=0).fit(X, SIGNAL, task=TASK)
-    only_a = next(iter(set(range(8)) - set(model.task_features_["b"].tolist())), None)
-    for column in (0, only_a or 0):
-        (found,) = shuffled_predictions(model, X, [column], seed=0, task=TASK)
-        plain = model.predict(X, task=TASK)
-        for task, features in model.task_features_.items():
-            changed = (found != plain)[task == TASK].any()
-            assert changed == (column in features)
 
 
 def test_rounds_that_cannot_be() -> None:

@@ -8,7 +8,7 @@ from gtgbm.estimators.comparison import TaskComparison, compare_tasks
 from gtgbm.estimators.multitask import MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
 from gtgbm.estimators.ranker import GTGBMRanker
 from gtgbm.estimators.regressors import AGBMRegressor, GBFSRegressor, GTGBMRegressor
-from gtgbm.estimators.rows import checked_qid
+from gtgbm.estimators.rows import checked_qid, checked_weight, weight_of_queries
 from gtgbm.estimators.rows_of_tasks import task_rows
 from gtgbm.estimators.saving import load_model, save_model, stored_model
 from gtgbm.estimators.targets import numbers
@@ -26,6 +26,7 @@ __all__ = [
     "MultitaskGTGBMRegressor",
     "TaskComparison",
     "checked_qid",
+    "checked_weight",
     "compare_tasks",
     "load_model",
     "numbers",
@@ -33,4 +34,5 @@ __all__ = [
     "save_model",
     "stored_model",
     "task_rows",
+    "weight_of_queries",
 ]

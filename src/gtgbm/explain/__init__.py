@@ -1,6 +1,6 @@
 """Explanations of fitted models.
 
-Staged predictions, metrics with intervals, selection path, permutation, partial dependence, associations.
+Staged predictions, metrics, selection path, permutation importance, partial dependence, associations.
 """
 
 from gtgbm.explain.column_pairs import associations
@@ -8,7 +8,9 @@ from gtgbm.explain.correlations import absolute_correlations
 from gtgbm.explain.dependence import Dependence, partial_dependence
 from gtgbm.explain.held_out import HeldOut, kind_of
 from gtgbm.explain.intervals import Interval, bootstrap_interval
+from gtgbm.explain.names import feature_names
 from gtgbm.explain.parts import is_multitask
+from gtgbm.explain.permutation import PermutationImportance, permutation_importance
 from gtgbm.explain.sampling import drawn_rows
 from gtgbm.explain.selection_curve import (
     Purchase,
@@ -18,13 +20,14 @@ from gtgbm.explain.selection_curve import (
     purchases,
     selection_path,
 )
-from gtgbm.explain.staged import n_rounds_of, shuffled_predictions, staged_predictions
+from gtgbm.explain.staged import n_rounds_of, staged_predictions
 from gtgbm.explain.training_rows import is_training_table
 
 __all__ = [
     "Dependence",
     "HeldOut",
     "Interval",
+    "PermutationImportance",
     "Purchase",
     "SelectionPath",
     "absolute_correlations",
@@ -32,14 +35,15 @@ __all__ = [
     "bootstrap_interval",
     "columns_as_bought",
     "drawn_rows",
+    "feature_names",
     "is_multitask",
     "is_training_table",
     "kind_of",
     "n_rounds_of",
     "partial_dependence",
     "path_of",
+    "permutation_importance",
     "purchases",
     "selection_path",
-    "shuffled_predictions",
     "staged_predictions",
 ]

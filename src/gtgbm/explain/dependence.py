@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
+from gtgbm.data import as_table
 from gtgbm.exact import F64
-from gtgbm.explain.parts import parts_of
-from gtgbm.explain.staged import read_columns
+from gtgbm.explain.parts import Part, parts_of
 
 _MOST_POINTS = 20
 _MOST_CATEGORIES = 12
@@ -51,7 +52,7 @@ def partial_dependence(
     task : array-like, shape (n,), optional
     """
     parts = parts_of(estimator, X, task)
-    tables = [read_columns(part) for part in parts.parts]
+    tables = [_read_columns(part) for part in parts.parts]
     forests = [part.forest.over(part.forest.columns) for part in parts.parts]
     plain = [f.scores(t, p.pool) for f, t, p in zip(forests, tables, parts.parts, strict=True)]
     found = []
@@ -87,3 +88,9 @@ def _points(values: F64) -> F64:
 def _categories(values: F64) -> F64:
     known, counts = np.unique(values, return_counts=True)
     return known[np.argsort(-counts, kind="stable")][:_MOST_CATEGORIES]
+
+
+def _read_columns(part: Part) -> Any:
+    """Return a copy of the columns that a forest reads, as a dense table."""
+    columns = part.table[:, part.places]
+    return as_table(columns.toarray() if issparse(columns) else np.array(columns))

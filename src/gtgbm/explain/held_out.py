@@ -14,6 +14,7 @@ from gtgbm.exact import F64
 from gtgbm.explain.parts import is_multitask
 from gtgbm.explain.ties import expected_mrr
 from gtgbm.metrics import Metric, TargetKind, metric_of
+from gtgbm.parameters import PARAMETERS, Context
 
 _DEFAULT_METRICS: dict[TargetKind, str] = {
     "binary": "auc",
@@ -61,8 +62,12 @@ class HeldOut:
         qid = checked_qid(qid, shape[0]) if kind == "relevance" else None
         return cls(_target(estimator, y), kind, qid, places)
 
-    def metric(self, name: str | None = None) -> Metric:
-        """Return a metric by name, or the default metric for this kind of targets."""
+    def metric(self, name: Any = None) -> Metric:
+        """Return a metric by name or for a callable, or the default metric for this kind of targets."""
+        if name is not None and not isinstance(name, str):
+            kind = PARAMETERS["eval_metric"].kind
+            given: list[Metric] = kind.check("metric", [name], Context(target=self.kind))
+            return given[0]
         metric = metric_of(_DEFAULT_METRICS[self.kind] if name is None else name)
         if self.kind not in metric.kinds:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Predictions of the first rounds of a fitted model, and predictions with one column permuted."""
+"""Predictions of the first rounds of a fitted model."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
-from gtgbm.data import as_table
 from gtgbm.exact import F64, I64
 from gtgbm.explain.parts import Part, is_multitask, parts_of
 from gtgbm.tree import Forest
@@ -64,44 +62,3 @@ def _staged_scores(part: Part, rounds: Sequence[int]) -> Iterator[F64]:
             grown = Forest.of(part.trees[begin:end], part.outputs[begin:end], start)
             grown.add_to(scores, part.table, part.pool, part.places_of(grown.columns))
         yield scores.copy()
-
-
-def shuffled_predictions(
-    estimator: Any, X: Any, columns: Sequence[int], seed: int, *, task: Any = None
-) -> Iterator[F64]:
-    """Predict with one column at a time permuted among the rows, within each task for several tasks.
-
-    Parameters
-    ----------
-    columns : sequence of int
-    seed : int
-        Seed of the permutation, which is the same for all columns.
-
-    Yields
-    ------
-    ndarray of float64
-        The predictions for each column, as in ``staged_predictions``.
-    """
-    parts = parts_of(estimator, X, task)
-    rng = np.random.default_rng(seed)
-    orders = [rng.permutation(part.table.shape[0]) for part in parts.parts]
-    # Only the columns that trees read are copied; each is restored after its permutation.
-    tables = [read_columns(part) for part in parts.parts]
-    forests = [part.forest.over(part.forest.columns) for part in parts.parts]
-    plain = [f.scores(t, p.pool) for f, t, p in zip(forests, tables, parts.parts, strict=True)]
-    for column in columns:
-        scores = list(plain)
-        for k, part in enumerate(parts.parts):
-            at = int(np.searchsorted(part.forest.columns, column))
-            if at < part.forest.columns.shape[0] and part.forest.columns[at] == column:
-                values = tables[k][:, at].copy()
-                tables[k][:, at] = values[orders[k]]
-                scores[k] = forests[k].scores(tables[k], part.pool)
-                tables[k][:, at] = values
-        yield parts.prediction(scores)
-
-
-def read_columns(part: Part) -> Any:
-    """Return a copy of the columns that a forest reads, as a dense table."""
-    columns = part.table[:, part.places]
-    return as_table(columns.toarray() if issparse(columns) else np.array(columns))

@@ -237,5 +237,5 @@ def _metric(name: str, value: Any, item: Any, target: TargetKind | None) -> Metr
         except ValueError as error:
             raise ValueError(f"{name}={value!r}: {error}") from error
     if callable(item):
-        return metric_of_function(item, target)
+        return metric_of_function(name, item, target)
     raise TypeError(f"{name} has {item!r}: give names, callables f(y, prediction), or a list of them")

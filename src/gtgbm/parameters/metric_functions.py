@@ -31,15 +31,17 @@ _OF_LABELS = (
 """Functions of scikit-learn that take the classes predicted, instead of probabilities."""
 
 
-def metric_of_function(function: Any, target: TargetKind | None) -> Metric:
+def metric_of_function(parameter: str, function: Any, target: TargetKind | None) -> Metric:
     """Return a callable as a metric; `target` is what is predicted, if that is known.
+
+    Errors name the parameter that the callable was given for.
 
     A scorer of scikit-learn is as large as it is good. Of a function, ``greater_is_better`` says which way is
     better. Without it scikit-learn's are known by their names; others are better if smaller, but one whose
     name ends in ``_score`` is refused, since that is most likely wrong.
     """
     if type(function).__module__.startswith(_SKLEARN) and hasattr(function, "_score_func"):
-        return _metric_of_scorer(function, target)
+        return _metric_of_scorer(parameter, function, target)
     inner = getattr(function, "func", function)  # of a functools.partial
     name = str(getattr(function, "__name__", getattr(inner, "__name__", type(function).__name__)))
     is_sklearn = str(getattr(inner, "__module__", "")).startswith(_SKLEARN)
@@ -48,20 +50,22 @@ def metric_of_function(function: Any, target: TargetKind | None) -> Metric:
         greater = is_sklearn and name.endswith(_GREATER) and not name.endswith(_SMALLER)
         if name.endswith("_score") and not is_sklearn:
             raise ValueError(
-                f"eval_metric {name!r} does not say whether greater values are better: set "
+                f"{parameter} {name!r} does not say whether greater values are better: set "
                 f"{name}.greater_is_better = True, or False"
             )
     takes_labels = is_sklearn and inner.__name__ in _OF_LABELS
-    compute = _computing(function, name, _labels if takes_labels else _as_is, is_sklearn, target)
+    compute = _computing(
+        function, f"{parameter} {name!r}", _labels if takes_labels else _as_is, is_sklearn, target
+    )
     return Metric(name, compute, bool(greater))
 
 
-def _metric_of_scorer(scorer: Any, target: TargetKind | None) -> Metric:
+def _metric_of_scorer(parameter: str, scorer: Any, target: TargetKind | None) -> Metric:
     function, sign, settings = scorer._score_func, scorer._sign, scorer._kwargs
     name = function.__name__ if sign > 0 else f"neg_{function.__name__}"
     methods = getattr(scorer, "_response_method", "predict")
     takes_labels = methods == "predict"
-    compute = _computing(function, name, _labels if takes_labels else _as_is, True, target)
+    compute = _computing(function, f"{parameter} {name!r}", _labels if takes_labels else _as_is, True, target)
 
     def scored(y: F64, prediction: F64, weight: F64, queries: Any) -> float:
         return float(sign * compute(y, prediction, weight, queries, **settings))
@@ -85,9 +89,9 @@ def _computing(
             settings = settings | {"sample_weight": weight}
         given = y.astype(np.int64) if is_sklearn and is_of_classes else y
         predicted = translate(prediction) if is_of_classes else prediction
-        value = lend(function, f"eval_metric {name!r}", given, predicted, **settings)
+        value = lend(function, name, given, predicted, **settings)
         if not isinstance(value, numbers.Real):
-            raise TypeError(f"eval_metric {name!r} returned {value!r}: it must return a number")
+            raise TypeError(f"{name} returned {value!r}: it must return a number")
         return float(value)
 
     return compute

@@ -5,7 +5,7 @@ They need matplotlib (``pip install "gtgbm[plot]"``), which is imported when a p
 
 from gtgbm.plots.correlation import CorrelationDisplay
 from gtgbm.plots.importance import ImportanceDisplay
-from gtgbm.plots.names import bought_name, category_name, feature_names, shown
+from gtgbm.plots.names import bought_name, category_name, shown
 from gtgbm.plots.selection_path import SelectionPathDisplay
 from gtgbm.plots.style import COLOURS, QUIET, heat_map, plain_axes, shades
 from gtgbm.plots.table import as_numbers, columns_of, table_of
@@ -25,7 +25,6 @@ __all__ = [
     "bought_name",
     "category_name",
     "columns_of",
-    "feature_names",
     "heat_map",
     "plain_axes",
     "shades",

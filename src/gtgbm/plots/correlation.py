@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.explain import associations, columns_as_bought
-from gtgbm.plots.names import feature_names, shown
+from gtgbm.explain import associations, columns_as_bought, feature_names
+from gtgbm.plots.names import shown
 from gtgbm.plots.style import axes_of, heat_map
 from gtgbm.plots.table import as_numbers, columns_of, table_of
 

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gtgbm.exact import F64
-from gtgbm.plots.names import feature_names, shown
+from gtgbm.explain import feature_names
+from gtgbm.plots.names import shown
 from gtgbm.plots.style import COLOURS, axes_of, plain_axes
 
 

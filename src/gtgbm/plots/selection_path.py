@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gtgbm.explain import SelectionPath, purchases, selection_path
-from gtgbm.plots.names import bought_name, feature_names, shown
+from gtgbm.explain import SelectionPath, feature_names, purchases, selection_path
+from gtgbm.plots.names import bought_name, shown
 from gtgbm.plots.style import COLOURS, QUIET, axes_of, plain_axes
 
 _MOST_NAMES = 40

@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.plots.names import category_name, feature_names, shown
+from gtgbm.explain import feature_names
+from gtgbm.plots.names import category_name, shown
 from gtgbm.plots.style import COLOURS, QUIET, axes_of
 from gtgbm.tree import Tree
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gtgbm.exact import F64
-from gtgbm.explain import Purchase, SelectionPath, shuffled_predictions
+from gtgbm.explain import Purchase, SelectionPath, permutation_importance
 from gtgbm.plots import ImportanceDisplay, SelectionPathDisplay, bought_name
 from gtgbm.report.sample import Sample, part_of
 from gtgbm.report.svg import Picture, picture
@@ -45,14 +45,18 @@ def permutation_importances(model: Any, sample: Sample, seed: int) -> dict[int, 
     rows = part_of(model, sample, _PERMUTED_ROWS, seed)
     order = np.argsort(-model.feature_importances_, kind="stable")
     columns = [j for j in order[:_MOST_PERMUTED].tolist() if model.feature_importances_[j] > 0]
-    losses = [
-        [
-            rows.gain_over(prediction)
-            for prediction in shuffled_predictions(model, rows.X, columns, seed + k, task=rows.task)
-        ]
-        for k in range(_REPEATS)
-    ]
-    return dict(zip(columns, np.mean(losses, axis=0).tolist(), strict=True))
+    found = permutation_importance(
+        model,
+        rows.X,
+        rows.y,
+        metric=rows.metric,
+        n_repeats=_REPEATS,
+        qid=rows.qid,
+        task=rows.task,
+        features=columns,
+        random_state=seed,
+    )
+    return dict(zip(columns, found.importances_mean.tolist(), strict=True))
 
 
 def feature_table(

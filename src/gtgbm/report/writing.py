@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.explain import is_multitask, path_of, purchases
+from gtgbm.explain import feature_names, is_multitask, path_of, purchases
 from gtgbm.files import write_aside
-from gtgbm.plots import COLOURS, feature_names
+from gtgbm.plots import COLOURS
 from gtgbm.report import dependence, features, overview, quality, similarity, smaller_models, tasks, verdict
 from gtgbm.report.metric_names import metric_label
 from gtgbm.report.sample import Sample, checked_use, draw_sample

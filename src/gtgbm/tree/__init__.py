@@ -1,6 +1,6 @@
 """Data structures of trees.
 
-Nodes of a level, splits, histograms with sibling subtraction, the builder, the fitted tree, the forest.
+Nodes of a level, splits, histograms, the builder, the fitted tree, the forest, permuted columns.
 """
 
 from gtgbm.tree.builder import TreeBuilder
@@ -9,6 +9,7 @@ from gtgbm.tree.forest import Forest
 from gtgbm.tree.histograms import LevelHistograms
 from gtgbm.tree.nodes import ALWAYS_DUE, Level, node_table, without_parents
 from gtgbm.tree.pair_histograms import PairColumns, PairRows, measure_pairs, sampled_gains
+from gtgbm.tree.permuted_scores import PermutedScores
 from gtgbm.tree.splits import BestSplits, SplitRules, Splits
 from gtgbm.tree.tree import Tree, importances
 
@@ -20,6 +21,7 @@ __all__ = [
     "LevelHistograms",
     "PairColumns",
     "PairRows",
+    "PermutedScores",
     "RowOrder",
     "SplitRules",
     "Splits",

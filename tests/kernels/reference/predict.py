@@ -55,11 +55,19 @@ def score_changes(
     every = np.arange(columns.shape[0])
     for tree, output in enumerate(packed.output.tolist()):
         nodes = slice(int(packed.first[tree]), int(packed.first[tree + 1]))
-        alone = (np.array([0, nodes.stop - nodes.start]), np.zeros(1, np.int64))
-        alone_packed = (*alone, *(array[nodes] for array in packed[2:]))
-        plain = predict(used, every, *alone_packed, np.zeros((1, n)))[0]
+        alone = PackedTrees(
+            np.array([0, nodes.stop - nodes.start]),
+            np.zeros(1, np.int64),
+            packed.feature[nodes],
+            packed.threshold[nodes],
+            packed.is_category[nodes],
+            packed.missing_left[nodes],
+            packed.left[nodes],
+            packed.value[nodes],
+        )
+        plain = predict(used, every, *alone, np.zeros((1, n)))[0]
         for slot, feature in enumerate(features.tolist()):
             changed = used.copy()
             changed[:, feature] = donated[:, feature]
-            out[slot, output] += predict(changed, every, *alone_packed, np.zeros((1, n)))[0] - plain
+            out[slot, output] += predict(changed, every, *alone, np.zeros((1, n)))[0] - plain
     return out
