@@ -19,6 +19,11 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 PREDICTION = "prediction.json"
 """Written by the benchmark of prediction, if it was run: a list ``rows`` of objects with ``what``,
 ``ours_us``, ``lightgbm_us`` and ``ratio``."""
+PERMUTATION = "permutation.json"
+"""Written by the benchmark of permutation importance, if it was run: a list ``rows`` of objects with
+``what``, ``milliseconds`` and ``predictions``, the ratio to one prediction."""
+MOST_PREDICTIONS = 10
+"""The importance of all features should take at most the time of so many predictions."""
 
 HEAD = """# Benchmarks
 
@@ -96,6 +101,31 @@ def prediction_section(folder: Path) -> tuple[str, list[Bar]]:
     return f"## Prediction\n\n{times}\n", bars
 
 
+def permutation_section(folder: Path) -> tuple[str, list[Bar]]:
+    """Write the times of permutation importance, if they were measured, and their bars."""
+    path = folder / PERMUTATION
+    if not path.is_file():
+        return "", []
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    rows: list[dict[str, Any]] = found["rows"]
+    times = table(
+        ["one permutation of each selected feature", "ms", "predictions"],
+        [[row["what"], f"{row['milliseconds']:,.1f}", number(row["predictions"], 2)] for row in rows],
+        numbers=True,
+    )
+    bars = [
+        Bar(
+            f"time over that of one prediction: {row['what']}",
+            f"≤ {MOST_PREDICTIONS}",
+            f"{row['predictions']:.2f}",
+            row["predictions"] <= MOST_PREDICTIONS,
+        )
+        for row in rows
+        if row["predictions"] != 1.0
+    ]
+    return f"## Permutation importance\n\n{times}\n\n{facts(found['environment'])}.\n", bars
+
+
 def write_page(folder: Path = RESULTS, page: Path = PAGE) -> Sequence[Bar]:
     """Write the page from a folder of results and return its bars."""
     everything = list(read_all(folder, list(PLANS)))
@@ -105,13 +135,14 @@ def write_page(folder: Path = RESULTS, page: Path = PAGE) -> Sequence[Bar]:
         found = bars_of(results)
         bars += found
         places += [results.data] * len(found)
-    bars += prediction_bars
-    places += ["prediction"] * len(prediction_bars)
+    permutation, permutation_bars = permutation_section(folder)
+    bars += prediction_bars + permutation_bars
+    places += ["prediction"] * len(prediction_bars) + ["permutation importance"] * len(permutation_bars)
     absent = [name for name in PLANS if name not in {results.data for results in everything}]
     parts = [HEAD, "## Bars\n\n" + bars_table(bars, places) + "\n" if bars else ""]
     if absent:
         parts.append(f"Not measured: {', '.join(absent)}.\n")
     parts += [section(results) for results in everything]
-    parts += [prediction, growth_section(folder, page.parent), NOTES]
+    parts += [prediction, permutation, growth_section(folder, page.parent), NOTES]
     write_text(page, "\n".join(part for part in parts if part))
     return bars

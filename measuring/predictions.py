@@ -75,10 +75,11 @@ def time_calls(peer: str, folder: str, threads: int) -> dict[str, float]:
         calls = {what: call for what, call in calls.items() if what not in _OF_ONE_ROW}
     predictions: dict[str, Any] = {what: np.asarray(call()) for what, call in calls.items()}
     np.savez(place / f"{peer}.npz", **predictions)
-    return {what: _microseconds(call) for what, call in calls.items()}
+    return {what: microseconds(call) for what, call in calls.items()}
 
 
-def _microseconds(call: Callable[[], Any]) -> float:
+def microseconds(call: Callable[[], Any]) -> float:
+    """Return the median time of a call, made several times."""
     times: list[float] = []
     while len(times) < _MIN_CALLS or sum(times) < _MIN_SECONDS:
         begin = perf_counter()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.speed import multitask, prediction, ranking
+from benchmarks.speed import multitask, permutation, prediction, ranking
 from measuring.data import DataMissingError, Source
 from measuring.data.folds import FOLDS, Fold, by_query, generated_queries
 from measuring.data.multitask import amazon, school
@@ -276,6 +276,13 @@ def test_a_ranker_and_lightgbm_are_timed(stored: Path) -> None:
         found = ranking.fit_once("mq2008", what, 5, str(stored))
         assert found["seconds"] > 0
         assert found["leaves"] >= 2
+
+
+def test_permutation_importance_is_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("measuring.predictions._MIN_SECONDS", 0.0)
+    assert "of 400 columns selected, 2 trees" in permutation.write_case(tmp_path, n_rows=300, n_trees=2)
+    for what in permutation.CALLS:
+        assert permutation.time_once(what, str(tmp_path), 1) > 0
 
 
 def test_several_tasks_are_timed(stored: Path) -> None:
