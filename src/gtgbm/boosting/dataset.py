@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gtgbm.data import AnyTable
+from gtgbm.exact import I64
 from gtgbm.losses import Targets
 
 
@@ -21,6 +24,11 @@ class Dataset:
 
     table: AnyTable
     targets: Targets
+
+    def of_rows(self, rows: I64) -> Dataset:
+        """Return a copy of some rows, given in ascending order."""
+        table = self.table[rows] if isinstance(self.table, np.ndarray) else self.table.tocsr()[rows].tocsc()
+        return Dataset(table, self.targets.of_rows(rows))
 
     @property
     def n_rows(self) -> int:

@@ -92,6 +92,18 @@ class RowWeights:
         """Return the weights as floats, shape (n,)."""
         return np.ones(self.n_rows) if self.are_equal else self.fine / self.fine_unit
 
+    def of_rows(self, rows: I64) -> RowWeights:
+        """Return the weights of some rows."""
+        if self.are_equal:
+            return RowWeights.equal(rows.shape[0])
+        return RowWeights.of(self.as_floats()[rows])
+
+    def shares_of(self, values: F64) -> F64:
+        """Return what each of the values (n,) adds to their weighted mean."""
+        if self.are_equal:
+            return values / self.n_rows
+        return np.asarray(values * (self.fine / self.total_fine))
+
     def mean(self, values: F64) -> float:
         """Return the weighted mean of values (n,)."""
         with np.errstate(over="ignore"):  # the booster reports an infinite loss

@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-from gtgbm.exact import F64, FitContext, RowWeights
+import numpy as np
+
+from gtgbm.exact import F64, I64, FitContext, RowWeights
 from gtgbm.losses.queries import Queries
 
 
@@ -31,6 +33,15 @@ class Targets:
     def unweighted(cls, y: F64) -> Targets:
         """Give all rows weight 1."""
         return cls(y, RowWeights.equal(y.shape[0]))
+
+    def of_rows(self, rows: I64) -> Targets:
+        """Return the targets of some rows, given in ascending order."""
+        queries = self.queries
+        if queries is not None:
+            kept = np.zeros(self.y.shape[0], dtype=np.bool_)
+            kept[rows] = True
+            queries = queries.of_rows(kept)
+        return Targets(self.y[rows], self.weights.of_rows(rows), queries)
 
 
 @dataclass(frozen=True)
@@ -98,6 +109,10 @@ class Loss(Protocol):
 
     def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
         """Return residuals, curvatures and mean loss at ``scores`` (k, n)."""
+        ...
+
+    def unit_losses(self, scores: F64, targets: Targets, context: FitContext) -> F64:
+        """Return what each unit, a row or for rankings a query, adds to the mean loss, shape (units,)."""
         ...
 
     def predict(self, scores: F64) -> F64:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.exact import F64, FitContext, exact_mean
+from gtgbm.exact import F64, I64, FitContext, exact_mean
 from gtgbm.losses.base import Derivatives, NewtonLeaf, Targets
 from gtgbm.losses.exponential import exp
 
@@ -27,6 +27,11 @@ class SquaredError:
         with np.errstate(over="ignore"):  # the booster reports an infinite loss
             squares = residuals[0] * residuals[0]
         return Derivatives(residuals, None, targets.weights.mean(squares))
+
+    def unit_losses(self, scores: F64, targets: Targets, context: FitContext) -> F64:
+        """Return what each row adds to the mean squared error."""
+        del context
+        return targets.weights.shares_of((targets.y - scores[0]) ** 2)
 
     def predict(self, scores: F64) -> F64:
         """Return the score itself."""
@@ -58,6 +63,11 @@ class LogLoss:
             loss = targets.weights.mean(np.logaddexp(0.0, scores[0]) - y * scores[0])
         return Derivatives(residuals, curvatures, loss)
 
+    def unit_losses(self, scores: F64, targets: Targets, context: FitContext) -> F64:
+        """Return what each row adds to the mean loss."""
+        del context
+        return targets.weights.shares_of(np.logaddexp(0.0, scores[0]) - targets.y * scores[0])
+
     def predict(self, scores: F64) -> F64:
         """Return the probability of the positive class."""
         with np.errstate(over="ignore"):
@@ -85,12 +95,20 @@ class MultinomialLoss:
         that adding a constant to all scores changes nothing.
         """
         p = softmax(scores, context.pool)
-        true_class = (targets.y.astype(np.int64), np.arange(targets.y.shape[0]))
-        losses = -np.log(np.maximum(p[true_class], np.finfo(np.float64).tiny))
+        true_class, losses = self._losses(p, targets)
         curvatures = p * (1.0 - p) * (self.n_scores / (self.n_scores - 1.0))
         residuals = -p
         residuals[true_class] += 1.0
         return Derivatives(residuals, curvatures, targets.weights.mean(losses))
+
+    def unit_losses(self, scores: F64, targets: Targets, context: FitContext) -> F64:
+        """Return what each row adds to the mean loss."""
+        return targets.weights.shares_of(self._losses(softmax(scores, context.pool), targets)[1])
+
+    def _losses(self, p: F64, targets: Targets) -> tuple[tuple[I64, I64], F64]:
+        """Return the index of each row's class in the probabilities, and the loss of each row."""
+        true_class = (targets.y.astype(np.int64), np.arange(targets.y.shape[0]))
+        return true_class, -np.log(np.maximum(p[true_class], np.finfo(np.float64).tiny))
 
     def predict(self, scores: F64) -> F64:
         """Return probabilities, shape (n, k)."""

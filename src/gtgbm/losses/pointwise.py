@@ -310,6 +310,11 @@ class Pointwise:
             -gradient[None], curvature[None], targets.weights.mean(self._evaluate("value", y, score))
         )
 
+    def unit_losses(self, scores: F64, targets: Targets, context: FitContext) -> F64:
+        """Return what each row adds to the mean loss."""
+        del context
+        return targets.weights.shares_of(self._evaluate("value", targets.y, scores[0]))
+
     def check_target(self, y: F64, name: str) -> None:
         """Call the function's own check of targets, if it has one."""
         check = getattr(self._function, "check_target", None)

@@ -64,8 +64,28 @@ class RankingLoss:
 
     def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
         """Sum the derivatives over pairs; the mean loss is the mean over queries."""
+        constants = self._constants_of(targets)
+        residuals, curvatures, losses = self._of_queries(scores, targets, constants, context)
+        return Derivatives(residuals, curvatures, float(np.average(losses, weights=constants.query_weight)))
+
+    def unit_losses(self, scores: F64, targets: Targets, context: FitContext) -> F64:
+        """Return what each query adds to the mean loss, or with `by_ndcg` to the mean of 1 - NDCG.
+
+        With `by_ndcg` the weights of pairs depend on the scores, so losses of different scores do not compare.
+        """
         assert targets.queries is not None
         constants = self._constants_of(targets)
+        if self._by_ndcg:
+            losses = 1.0 - dcg(targets.queries, constants.gain, scores[0]) * constants.weight
+        else:
+            losses = self._of_queries(scores, targets, constants, context)[2]
+        return losses * (constants.query_weight / constants.query_weight.sum())
+
+    def _of_queries(
+        self, scores: F64, targets: Targets, constants: _TargetConstants, context: FitContext
+    ) -> tuple[F64, F64, F64]:
+        """Return residuals and curvatures, shape (1, n), and the loss of each query."""
+        assert targets.queries is not None
         residuals, curvatures = np.empty_like(scores), np.empty_like(scores)
         queries, losses = targets.queries, np.empty(len(targets.queries))
         _core.rank_residuals(
@@ -83,7 +103,7 @@ class RankingLoss:
             curvatures[0],
             losses,
         )
-        return Derivatives(residuals, curvatures, float(np.average(losses, weights=constants.query_weight)))
+        return residuals, curvatures, losses
 
     def predict(self, scores: F64) -> F64:
         """Return the score itself: documents are sorted by it."""

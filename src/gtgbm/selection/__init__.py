@@ -1,10 +1,12 @@
 """Selection strategies that run several fits.
 
-They decide which features a fit may own.
+They decide which features the last fit owns: forward-backward selection for one task and for several.
 """
 
-from gtgbm.selection.shortlist import train_selecting
+from gtgbm.selection.training import train_selecting
+from gtgbm.selection.training_tasks import train_tasks_selecting
 
 __all__ = [
     "train_selecting",
+    "train_tasks_selecting",
 ]

@@ -1,0 +1,115 @@
+"""Folds of the rows: models are trained on all folds but one, and judged on that one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gtgbm.boosting import Dataset
+from gtgbm.data import issparse
+from gtgbm.exact import I64
+from gtgbm.losses import Targets
+
+N_FOLDS = 3
+MOST_ROWS = 30_000
+"""Rows of a task that features are selected on. More rows hardly change which features are selected, and each
+row is trained on many times."""
+_FEWEST_UNITS = 4
+"""Rows, for rankings queries, that each fold needs for a comparison of models to mean anything."""
+
+
+@dataclass(frozen=True)
+class Folds:
+    """The rows of tasks, divided into folds.
+
+    Attributes
+    ----------
+    tasks : list of Dataset
+        Rows of each task, at most `MOST_ROWS`; sparse tables are in CSR format, whose rows can be read.
+    number : list of ndarray of int64, shape (n,)
+        Fold of each row of each task.
+    """
+
+    tasks: list[Dataset]
+    number: list[I64]
+
+    @classmethod
+    def of(cls, tasks: Sequence[Dataset], rng: np.random.Generator) -> Folds | None:
+        """Deal the rows of each task to folds; None if a task has too few of them."""
+        kept, number = [], []
+        for task in tasks:
+            units = _units(task.targets)
+            order = _dealt(task.targets, units, rng)
+            if order.shape[0] < N_FOLDS * _FEWEST_UNITS:
+                return None
+            fold = np.full(order.shape[0], -1, dtype=np.int64)
+            n_kept = order.shape[0]
+            if task.n_rows > MOST_ROWS:
+                n_kept = max(N_FOLDS * _FEWEST_UNITS, order.shape[0] * MOST_ROWS // task.n_rows)
+            # Units next to each other have similar targets: each fold gets one of N_FOLDS neighbours.
+            drawn = order[np.sort(rng.permutation(order.shape[0])[:n_kept])]
+            fold[drawn] = _in_blocks(drawn.shape[0], rng)
+            of_rows = fold[units]
+            rows = np.flatnonzero(of_rows >= 0)
+            kept.append(_readable(task, rows))
+            number.append(of_rows[rows])
+        return cls(kept, number)
+
+    def training(self, fold: int) -> list[Dataset]:
+        """Return the rows of each task outside a fold."""
+        return [_rows(task, at != fold) for task, at in zip(self.tasks, self.number, strict=True)]
+
+    def held_out(self, fold: int) -> list[Dataset]:
+        """Return the rows of each task in a fold."""
+        return [_rows(task, at == fold) for task, at in zip(self.tasks, self.number, strict=True)]
+
+    def dealt_again(self, rng: np.random.Generator) -> Folds:
+        """Return the same rows in other folds."""
+        number = []
+        for task in self.tasks:
+            units = _units(task.targets)
+            order = _dealt(task.targets, units, rng)
+            fold = np.empty(order.shape[0], dtype=np.int64)
+            fold[order] = _in_blocks(order.shape[0], rng)
+            number.append(fold[units])
+        return Folds(self.tasks, number)
+
+
+def _units(targets: Targets) -> I64:
+    """Return the unit of each row: rows of a query stay together."""
+    if targets.queries is None:
+        return np.arange(targets.y.shape[0])
+    units = np.empty(targets.y.shape[0], dtype=np.int64)
+    units[targets.queries.rows] = targets.queries.number
+    return units
+
+
+def _dealt(targets: Targets, units: I64, rng: np.random.Generator) -> I64:
+    """Return the units in the order of their targets, equal ones in random order."""
+    if targets.queries is not None:
+        return rng.permutation(len(targets.queries))
+    shuffled = rng.permutation(units.shape[0])
+    return shuffled[np.argsort(targets.y[shuffled], kind="stable")]
+
+
+def _in_blocks(n: int, rng: np.random.Generator) -> I64:
+    """Return n numbers of folds; every block of N_FOLDS neighbours holds each fold once."""
+    n_blocks = -(-n // N_FOLDS)
+    folds = rng.permuted(np.tile(np.arange(N_FOLDS), (n_blocks, 1)), axis=1)
+    return np.asarray(folds.ravel()[:n])
+
+
+def _readable(task: Dataset, rows: I64) -> Dataset:
+    """Return some rows; a sparse table in CSR format."""
+    table = task.table.tocsr() if issparse(task.table) else task.table
+    if rows.shape[0] == task.n_rows:
+        return Dataset(table, task.targets)
+    return Dataset(table[rows], task.targets.of_rows(rows))
+
+
+def _rows(task: Dataset, chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Dataset:
+    rows = np.flatnonzero(chosen)
+    table = task.table[rows]
+    return Dataset(table.tocsc() if issparse(table) else table, task.targets.of_rows(rows))

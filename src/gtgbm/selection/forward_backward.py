@@ -1,0 +1,269 @@
+"""Forward-backward selection: buy more features than wanted, then drop those that matter least on unseen rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gtgbm.boosting import Dataset, Model
+from gtgbm.exact import F64, FitContext
+from gtgbm.losses import Loss
+from gtgbm.selection.evidence import Evidence, constant_loss, mean_importance
+from gtgbm.selection.features import Feature
+from gtgbm.selection.folds import N_FOLDS, Folds
+from gtgbm.selection.noise import doubtful
+
+_LOW_PRICE = 4.0
+"""In row variances: about the gain by chance of a useless feature's best split."""
+_POOL = (2.0, 60)
+"""Features that a model of the forward phase may buy: a multiple of those wanted, and at least so many."""
+_CANDIDATES = (3.0, 20)
+"""Features that the backward phase starts with: a multiple of those wanted, and at least so many more."""
+_KEPT = 0.7
+"""Share of the features that a step of the backward phase keeps."""
+_MEMORY = 0.7
+"""Weight of the importance in earlier steps, which had more features, against that in the last one."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What the models of one stage may use.
+
+    Attributes
+    ----------
+    price : float
+        Price of a feature, in row variances.
+    limit : int
+        Most features that the model of a task buys.
+    owned : sequence of sequence of Feature, or None
+        The features of each task, of which none is bought then; None: features are bought.
+    """
+
+    price: float
+    limit: int
+    owned: Sequence[Sequence[Feature]] | None = None
+
+
+Trainer = Callable[[Sequence[Dataset], Stage], list[Model]]
+"""``trainer(rows_of_tasks, stage)`` fits a model per task, each from its constant score on."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Most features of all tasks together, and of each task; None: no limit."""
+
+    total: int | None
+    per_task: int | None
+
+
+@dataclass(frozen=True)
+class Problems:
+    """What selection knows of the problems of tasks.
+
+    Attributes
+    ----------
+    loss : Loss
+    starts : list of ndarray of float64, shape (k,)
+        Constant scores of each task.
+    limits : Limits
+    seed : int
+    """
+
+    loss: Loss
+    starts: list[F64]
+    limits: Limits
+    seed: int
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The features of each task with their importance, the most important first."""
+
+    tasks: list[dict[Feature, float]]
+
+
+class ForwardBackward:
+    """Selects features in two phases.
+
+    Forward: in each fold, models are trained on the other folds; they buy more features than wanted, once at
+    the price that the best of all useless features gains by chance, and once at the price that a single one
+    does. The rows of the fold, which neither the purchases nor the trees have seen, tell how much the loss
+    rises without each feature.
+
+    Backward: the most important features of all folds are owned from the start and trained on again, and the
+    least important ones are dropped, repeatedly, because the importance of a feature among many others says
+    little about its importance among few. In each fold, a model owns only features that were bought there or
+    are clear from the forward phase, so that the rows of the fold stay unseen.
+
+    Parameters
+    ----------
+    report : callable
+        ``report(text)`` is told each phase.
+    """
+
+    def __init__(
+        self,
+        folds: Folds,
+        trainer: Trainer,
+        problems: Problems,
+        context: FitContext,
+        report: Callable[[str], None],
+    ) -> None:
+        self._folds = folds
+        self._trainer = trainer
+        self._problems = problems
+        self._context = context
+        self._report = report
+        sizes = np.array([task.n_rows for task in folds.tasks], dtype=np.float64)
+        self._weights: list[float] = (sizes / sizes.sum()).tolist()
+        self._bought: list[list[set[Feature]]] = [[set() for _ in sizes] for _ in range(N_FOLDS)]
+
+    def select(self) -> Chosen:
+        """Return the features of each task."""
+        forward = self._forward()
+        importance = [evidence.importance() for evidence in forward]
+        importance = self._cut(importance, *self._first_sizes())
+        while self._exceeds(importance):
+            total = len(_union(importance))
+            self._report(f"backward: {total} features")
+            evidence = self._judged(importance, forward)
+            importance = [
+                _updated(old, new.importance()) for old, new in zip(importance, evidence, strict=True)
+            ]
+            sizes = [len(of_task) for of_task in importance]
+            importance = self._cut(importance, _kept(total), _kept(max(sizes)))
+        return Chosen([_sorted(of_task) for of_task in self._without_noise(importance, forward)])
+
+    def _wanted(self) -> tuple[float, float]:
+        limits = self._problems.limits
+        return (
+            math.inf if limits.total is None else limits.total,
+            math.inf if limits.per_task is None else limits.per_task,
+        )
+
+    def _first_sizes(self) -> tuple[float, float]:
+        factor, more = _CANDIDATES
+        total, per_task = self._wanted()
+        return max(factor * total, total + more), max(factor * per_task, per_task + more)
+
+    def _exceeds(self, importance: Sequence[dict[Feature, float]]) -> bool:
+        total, per_task = self._wanted()
+        return len(_union(importance)) > total or max(map(len, importance)) > per_task
+
+    def _forward(self) -> list[Evidence]:
+        """Return the evidence for features that models bought."""
+        factor, least = _POOL
+        limit = int(max(least, factor * min(self._wanted())))
+        n_columns = self._folds.tasks[0].table.shape[1]
+        prices = sorted({_LOW_PRICE, max(_LOW_PRICE, 2.0 * math.log(n_columns))})
+        evidence = [Evidence() for _ in self._weights]
+        for price in prices:
+            of_price = [Evidence() for _ in self._weights]
+            for fold in range(N_FOLDS):
+                self._report(f"forward: price {price:.1f}, fold {fold + 1} of {N_FOLDS}")
+                models = self._fold(of_price, fold, Stage(price, limit))
+                for bought, model in zip(self._bought[fold], models, strict=True):
+                    bought.update(Feature.of(entry.feature, entry.category) for entry in model.history)
+            for known, new in zip(evidence, of_price, strict=True):
+                known.add(new)
+        return evidence
+
+    def _fold(self, evidence: Sequence[Evidence], fold: int, stage: Stage) -> list[Model]:
+        """Train models outside a fold and add the evidence of its rows."""
+        models = self._trainer(self._folds.training(fold), stage)
+        for k, (model, rows) in enumerate(zip(models, self._folds.held_out(fold), strict=True)):
+            seed = [self._problems.seed, fold, k]
+            evidence[k].add_fold(model, rows, self._problems.loss, self._context, seed)
+        return models
+
+    def _judged(
+        self, features: Sequence[dict[Feature, float]], forward: Sequence[Evidence]
+    ) -> list[Evidence]:
+        """Return the evidence for some features of each task, by models that own no others."""
+        evidence = [Evidence() for _ in self._weights]
+        clear = [
+            {feature for feature in of_task if of_forward.z_score(feature) > 3.0}
+            for of_task, of_forward in zip(features, forward, strict=True)
+        ]
+        for fold in range(N_FOLDS):
+            owned = [
+                [feature for feature in of_task if feature in bought or feature in known]
+                for of_task, bought, known in zip(features, self._bought[fold], clear, strict=True)
+            ]
+            self._fold(evidence, fold, Stage(0.0, 0, owned))
+        return evidence
+
+    def _cut(
+        self, importance: Sequence[dict[Feature, float]], total: float, per_task: float
+    ) -> list[dict[Feature, float]]:
+        """Keep the most important features of each task, and of all tasks together."""
+        wanted_total, wanted_per_task = self._wanted()
+        total, per_task = max(total, wanted_total), max(per_task, wanted_per_task)
+        cut = [_first(of_task, per_task) for of_task in importance]
+        mean: dict[Feature, float] = {}
+        for of_task, weight in zip(cut, self._weights, strict=True):
+            for feature, value in of_task.items():
+                mean[feature] = mean.get(feature, 0.0) + weight * value
+        kept = _first(mean, total)
+        return [{name: value for name, value in of_task.items() if name in kept} for of_task in cut]
+
+    def _without_noise(
+        self, importance: list[dict[Feature, float]], forward: Sequence[Evidence]
+    ) -> list[dict[Feature, float]]:
+        """Drop features without any signal unless the loss on unseen rows is higher without them."""
+        problems, context = self._problems, self._context
+        doubts = [
+            doubtful(of_task, evidence, rows, start, problems.loss, context)
+            for of_task, evidence, rows, start in zip(
+                importance, forward, self._folds.tasks, problems.starts, strict=True
+            )
+        ]
+        if not any(doubts):
+            return importance
+        self._report("noise")
+        without = [
+            {name: value for name, value in of_task.items() if name not in doubt}
+            for of_task, doubt in zip(importance, doubts, strict=True)
+        ]
+        losses = [self._loss(chosen, forward) for chosen in (importance, without)]
+        return without if losses[1] <= losses[0] else importance
+
+    def _loss(self, features: Sequence[dict[Feature, float]], forward: Sequence[Evidence]) -> float:
+        """Return the held-out loss of models that own some features, as a share of that of constants."""
+        evidence, losses = self._judged(features, forward), []
+        for of_task, rows, start in zip(evidence, self._folds.tasks, self._problems.starts, strict=True):
+            constant = constant_loss(start, rows, self._problems.loss, self._context)
+            losses.append(of_task.loss / N_FOLDS - constant)
+        return float(np.dot(losses, self._weights))
+
+
+def _union(importance: Sequence[dict[Feature, float]]) -> set[Feature]:
+    return set().union(*importance)
+
+
+def _first(importance: dict[Feature, float], n: float) -> dict[Feature, float]:
+    ranked = list(_sorted(importance).items())
+    return dict(ranked if n >= len(ranked) else ranked[: int(n)])
+
+
+def _sorted(importance: dict[Feature, float]) -> dict[Feature, float]:
+    """Sort features by importance, and in case of ties by the order of the table."""
+    return dict(
+        sorted(importance.items(), key=lambda item: (-item[1], item[0].column, str(item[0].category)))
+    )
+
+
+def _updated(old: dict[Feature, float], new: dict[Feature, float]) -> dict[Feature, float]:
+    """Mix the importance in earlier steps into that of the last one; both add up to 1."""
+    total = sum(old.values())
+    return {
+        feature: new.get(feature, 0.0) + (_MEMORY * value / total if total > 0.0 else 0.0)
+        for feature, value in old.items()
+    }
+
+
+def _kept(n: int) -> int:
+    return math.ceil(_KEPT * n - 1e-9)
