@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from gtgbm import GTGBMClassifier, MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
 from gtgbm.exact.arrays import F64, I64
+from gtgbm.explain import purchases
 from tests.estimators.test_determinism import bytes_of
 from tests.multitask.test_tasks import assert_task_is, several, single
 
@@ -110,6 +112,29 @@ def test_limits_count_categories(order: str, search: str) -> None:
     assert model.n_selected_features_ == 6
     model = MultitaskGTGBMRegressor(n_features_per_task=3, **given).fit(X, y * 1.0, task)
     assert [len(history) for history in model.selection_history_.values()] == [3, 3, 3]
+
+
+# Once: of several categories of a column, only the first one was listed.
+@pytest.mark.parametrize("method", ["multitask", "single-task"])
+def test_purchases_are_categories(method: str) -> None:
+    X, y, task = tables()
+    table = pd.DataFrame(X, columns=list("abcde"))
+    table["b"] = table["b"].map("city {}".format).where(table["b"] > 0.0, None)
+    model = MultitaskGTGBMRegressor(method=method, group_penalty=0.0, task_penalty=0.0, n_estimators=10)
+    model.fit(table, y * 1.0, task)
+    bought = [(one.entry.feature, str(one.entry.category)) for one in purchases(model)]
+    assert len(set(bought)) == len(bought) == model.n_selected_features_
+    assert sum(column == 1 for column, _ in bought) == len(model.selected_categories_[1]) > 1
+    first = {
+        feature: min(
+            entry.tree
+            for history in model.selection_history_.values()
+            for entry in history
+            if (entry.feature, str(entry.category)) == feature
+        )
+        for feature in bought
+    }
+    assert [one.entry.tree for one in purchases(model)] == list(first.values())
 
 
 def test_a_single_model_has_both_kinds_of_categories() -> None:
