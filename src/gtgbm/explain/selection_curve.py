@@ -52,7 +52,6 @@ def purchases(estimator: Any) -> list[Purchase]:
             earlier = first.get(feature)
             if earlier is None or entry.tree < earlier.entry.tree:
                 first[feature] = Purchase(entry, task)
-    # A model of all tasks in one buys tasks as well, as categories: these are no features.
     owned = [(column, str(estimator._label(column, category))) for column, category in estimator._owned]
     return [first[feature] for feature in owned if feature in first]
 
