@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -93,7 +95,7 @@ def test_of_numbers(name: str, expected: Any, seed: int, kind: str) -> None:
 
 
 def plain_ranking(name: str, y: F64, prediction: F64, weight: F64, qid: I64, k: int | None) -> float:
-    """Mean over queries; documents of equal score share their places, a relevant one is behind the others."""
+    """Mean over queries; documents of equal score share their places, as in a random order of them."""
     values, weights = [], []
     for query in sorted(set(qid.tolist())):
         rows = [row for row in range(len(y)) if qid[row] == query]
@@ -114,8 +116,18 @@ def plain_ranking(name: str, y: F64, prediction: F64, weight: F64, qid: I64, k: 
             )
             values.append(dcg / ideal)
         elif name == "mrr":
-            ranked = sorted(rows, key=lambda row: (-prediction[row], y[row]))[:k]
-            values.append(next((1.0 / (place + 1.0) for place, row in enumerate(ranked) if y[row] > 0), 0.0))
+            best_score = max((prediction[row] for row in rows if y[row] > 0), default=np.inf)
+            before = sum(prediction[row] > best_score for row in rows)
+            tied = [row for row in rows if prediction[row] == best_score]
+            hits = sum(y[row] > 0 for row in tied)
+            # Of all ways to place the hits, those with the first one at place j, then hits - 1 behind it.
+            values.append(
+                sum(
+                    comb(len(tied) - 1 - j, hits - 1) / comb(len(tied), hits) / (before + j + 1.0)
+                    for j in range(len(tied))
+                    if before + j < k_here
+                )
+            )
         else:
             values.append(sum(share(row, lambda _: 1.0) for row in rows if y[row] > 0) / k_here)
         weights.append(weight[rows[0]])
@@ -134,6 +146,31 @@ def test_of_rankings(name: str, seed: int, ties: bool, weighted: bool, k: int | 
     seen = metric(y, prediction, weight, qid)
     expected = plain_ranking(name, y.astype(np.float64), prediction, weight, qid, k)
     assert seen == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize("name", ["mrr", "mrr@1", "mrr@2"])
+def test_tied_ranks_are_worth_the_mean_over_their_orders(name: str) -> None:
+    y, qid = np.array([0.0, 1.0, 0.0, 2.0, 0.0, 0.0]), np.zeros(6)
+    score = np.array([1.0, 1.0, 1.0, 1.0, 2.0, 0.0])
+    metric = metric_of(name)
+    orders = [
+        metric(y, score + 0.01 * np.array([*order, 0.0, 0.0]), None, qid) for order in permutations(range(4))
+    ]
+    assert metric(y, score, None, qid) == pytest.approx(np.mean(orders))
+    assert metric(np.zeros(6), score, None, qid) == 0.0
+
+
+def test_a_constant_ranks_as_a_random_order_in_long_queries() -> None:
+    n = 100_000
+    y = np.zeros(n)
+    y[:1000] = 1.0
+    # The first of r hits among n places is at rank (n + 1) / (r + 1) on average; 1 / rank by its own series.
+    chance, expected = 1.0, 0.0
+    for place in range(2000):
+        hit = chance * 1000 / (n - place)
+        expected += hit / (place + 1)
+        chance -= hit
+    assert METRICS["mrr"](y, np.zeros(n), None, np.zeros(n)) == pytest.approx(expected, rel=1e-6)
 
 
 @given(seed=seeds, k=st.sampled_from([None, 1, 5]))

@@ -1,4 +1,4 @@
-"""Write README's parameter table from the table of parameters (src/gtgbm/parameters/table.py).
+"""Write the table of docs/parameters.md from the table of parameters (src/gtgbm/parameters/table.py).
 
 ``python tools/parameter_table.py`` rewrites it; with ``--check`` it only says whether it is up to date.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from gtgbm import GTGBMClassifier
 from gtgbm.parameters import PARAMETERS
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "parameters.md"
 MARKERS = "<!-- parameters: begin -->", "<!-- parameters: end -->"
 
 
@@ -33,14 +33,14 @@ def rewritten(page: str) -> str:
 
 
 def main() -> None:
-    """Rewrite or check the README."""
-    page = README.read_text(encoding="utf-8")
+    """Rewrite or check the page."""
+    page = PAGE.read_text(encoding="utf-8")
     wanted = rewritten(page)
     if "--check" in sys.argv[1:]:
         if page != wanted:
-            sys.exit("README.md: the parameter table is out of date; run python tools/parameter_table.py")
+            sys.exit("docs/parameters.md: the table is out of date; run python tools/parameter_table.py")
         return
-    README.write_text(wanted, encoding="utf-8")
+    PAGE.write_text(wanted, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 ``METRICS`` holds them by name; ``metric_of("ndcg@10")`` returns one that is truncated at rank 10. Call a
 metric with ``(y, prediction, weight=None, qid=None)``: targets, predictions and weights of shape (n,), and
 for ranking metrics the query id of each row. Gains are ``2 ** relevance - 1``; documents with equal scores
-share the discounts of their ranks.
+count as the mean over their orders.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from scipy.special import gammaln
 
 from gtgbm.exact import F64, I64
 from gtgbm.losses import Queries, dcg, dcg_gains, ideal_dcg, mean_of_ties, sum_of_queries
@@ -164,14 +165,26 @@ def ndcg(y: F64, prediction: F64, weight: F64, queries: Any = None, k: int | Non
 def mrr(y: F64, prediction: F64, weight: F64, queries: Any = None, k: int | None = None) -> float:
     """Return the mean of 1 / rank of the first relevant document, or 0 if that rank is beyond k.
 
-    Ties are ranked pessimistically: relevant documents come after others with the same score.
+    Ties are worth the mean over all orders of the tied documents, so that a constant prediction scores what
+    a random order does. Queries without a relevant document count as 0.
     """
-    worst_first = Queries(queries.rows[np.lexsort((y[queries.rows], queries.number))], queries.begin)
-    rows, place = worst_first.ranked(prediction)
-    hit = y[rows] > 0.0 if k is None else (y[rows] > 0.0) & (place < k)
-    reciprocal_ranks = np.zeros(len(queries))
-    np.maximum.at(reciprocal_ranks, queries.number[hit], 1.0 / (1.0 + place[hit]))
-    return _mean_of_queries(reciprocal_ranks, queries, weight, np.ones(len(queries), dtype=np.bool_))
+    number, n_queries = queries.number, len(queries)
+    score, is_relevant = prediction[queries.rows], y[queries.rows] > 0.0
+    best = np.full(n_queries, -np.inf)
+    np.maximum.at(best, number[is_relevant], score[is_relevant])
+    n_before = np.bincount(number[score > best[number]], minlength=n_queries)
+    is_tied = score == best[number]
+    n_hits = np.bincount(number[is_tied & is_relevant], minlength=n_queries)
+    # One entry for each place that a document of the best relevant score can have in its query.
+    query = number[is_tied & (n_hits[number] > 0)]
+    n_tied = np.bincount(query, minlength=n_queries)
+    place = np.arange(query.shape[0]) - (np.cumsum(n_tied) - n_tied)[query]
+    chance = _chance_of_first(place, n_hits[query], n_tied[query])
+    rank = n_before[query] + place + 1
+    worth = chance / rank if k is None else np.where(rank <= k, chance / rank, 0.0)
+    reciprocal_ranks = np.zeros(n_queries)
+    np.add.at(reciprocal_ranks, query, worth)
+    return _mean_of_queries(reciprocal_ranks, queries, weight, np.ones(n_queries, dtype=np.bool_))
 
 
 def precision(y: F64, prediction: F64, weight: F64, queries: Any = None, k: int | None = None) -> float:
@@ -263,6 +276,17 @@ def _by_descending(prediction: F64) -> tuple[I64, I64]:
     order = np.argsort(-prediction, kind="stable")
     ranked = prediction[order]
     return order, np.concatenate([np.flatnonzero(np.diff(ranked)), [ranked.shape[0] - 1]])
+
+
+def _chance_of_first(place: I64, n_hits: I64, n_tied: I64) -> F64:
+    """Return the probability that the first of `n_hits` among `n_tied` places in random order is `place`.
+
+    It is C(n_tied - 1 - place, n_hits - 1) / C(n_tied, n_hits), in logarithms since these overflow.
+    """
+    n_behind = n_tied - 1 - place
+    n_other = np.maximum(n_behind - n_hits + 1, 0)
+    logs = gammaln(n_behind + 1) - gammaln(n_other + 1) + gammaln(n_tied - n_hits + 1) - gammaln(n_tied + 1)
+    return np.where(n_behind >= n_hits - 1, n_hits * np.exp(logs), 0.0)
 
 
 def _mean_of_queries(values: F64, queries: Queries, weight: F64, counted: Any) -> float:

@@ -11,8 +11,10 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from gtgbm import GTGBMClassifier, load_model
+from gtgbm.losses import Huber, Quantile
 from tests.cli.tables import N, bits, frame, read_exactly, run, said, write
 
 
@@ -202,3 +204,62 @@ def test_weights_count_on_validation_rows(tmp_path: Path) -> None:
             json.loads(run("fit", path, *arguments, "--valid", valid, "--out", out).stdout)["validation"]
         )
     assert found[0] != found[1]
+
+
+# Once: the weights of validation rows were dropped where there are tasks.
+def test_weights_of_validation_rows_count_for_tasks(tmp_path: Path) -> None:
+    table, out = frame().assign(weight=np.linspace(0.1, 4.0, N), region=np.arange(N) % 2), tmp_path / "m.json"
+    train, valid = tmp_path / "train.csv", tmp_path / "valid.csv"
+    table[:600].to_csv(train, index=False)
+    table[600:].to_csv(valid, index=False)
+    done = run(
+        *("fit", train, "--target", "amount", "--weight", "weight", "--task", "region", "--out", out),
+        *("--valid", valid, "--trees", 5, "--exclude", "clicked"),
+    )
+    assert done.exit_code == 0, done.output
+    model, held_out = load_model(out), table[600:]
+    error = (model.predict(held_out, task=held_out["region"]) - held_out["amount"]) ** 2
+    at = (held_out["region"] == 1).to_numpy()
+    last = model.evals_result_[1]["validation_0"]["squared_error"][-1]
+    assert last == pytest.approx(np.average(error[at], weights=held_out["weight"][at]), rel=1e-6)
+
+
+# Once: the limit was lowered without a word.
+def test_a_limit_above_the_number_of_columns_is_said(tmp_path: Path) -> None:
+    path, out = write(tmp_path, ".csv", frame()), tmp_path / "model.json"
+    arguments = ("fit", path, "--target", "clicked", "--exclude", "amount", "--out", out, "--trees", 3)
+    done = run(*arguments, "--max-features", 50)
+    assert done.exit_code == 0, done.output
+    assert "Warning: --n-features-to-select 50 is more than the 9 columns of the table" in said(done)
+    assert "n-features-to-select 9 is" not in said(run(*arguments, "--max-features", 9))
+    # A category is a feature then: there may be more features than columns.
+    assert "is more than" not in said(run(*arguments, "--max-features", 50, "--categorical-as", "category"))
+
+
+def test_losses_with_a_number(tmp_path: Path) -> None:
+    path, out = write(tmp_path, ".csv", frame()), tmp_path / "model.json"
+    arguments = ("fit", path, "--target", "amount", "--exclude", "clicked", "--out", out, "--trees", 40)
+    assert run(*arguments, "--loss", "quantile(0.9)").exit_code == 0
+    model = load_model(out)
+    assert model.loss == Quantile(0.9)
+    assert 0.85 < np.mean(frame()["amount"] <= model.predict(frame())) < 0.95
+    assert run(*arguments, "--loss", "huber( delta = 1.5 )").exit_code == 0
+    assert load_model(out).loss == Huber(1.5)
+    assert run(*arguments, "--loss", "huber").exit_code == 0
+    assert load_model(out).loss == "huber"
+    done = run(*arguments, "--loss", "quantile(2)")
+    assert done.exit_code == 2
+    assert "Quantile(share=2.0): give a share in (0, 1)" in said(done)
+    for text in (
+        "quantile(",
+        "quantile()",
+        "quantile(a)",
+        "poisson(2)",
+        "nope(2)",
+        "huber(1,2)",
+        "huber(power=1)",
+    ):
+        done = run(*arguments, "--loss", text)
+        assert done.exit_code == 2, text
+        hint = "give a name, or one with a number: huber(DELTA), quantile(SHARE), tweedie(POWER)"
+        assert f"loss={text!r} is not a loss: {hint}" in said(done)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import tracemalloc
 from decimal import Decimal
 from pathlib import Path
 
@@ -112,6 +114,23 @@ def test_user_errors_are_one_line(
     assert message in " ".join(done.output.split())
     assert "Traceback" not in done.output
     assert not (tmp_path / "model.json").exists()
+
+
+# Once: arrays as long as the largest index were allocated, for 2,000,000,000 columns more than 100 GB.
+@pytest.mark.parametrize("suffix", [".libsvm", ".svm.gz"])
+def test_an_index_beyond_all_columns_is_refused(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"table{suffix}"
+    lines = b"# header\n1 1:2.5 3:1\n0 2:1\n\n1 5:1 2000000000:1 # odd\n0 1:1\n"
+    path.write_bytes(gzip.compress(lines) if suffix == ".svm.gz" else lines)
+    tracemalloc.start()
+    done = run("fit", path, "--out", tmp_path / "model.json")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert done.exit_code == 2
+    found = " ".join(done.output.split())
+    assert "line 5 has column 2000000000; at most 134217728 columns fit" in found
+    assert "number the columns anew" in found
+    assert peak < 100e6
 
 
 def test_text_in_a_csv_is_text_and_in_numbers_it_is_missing(tmp_path: Path) -> None:

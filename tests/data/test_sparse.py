@@ -175,3 +175,10 @@ def test_empty_columns_cost_nothing(kind: Any, monkeypatch: pytest.MonkeyPatch) 
     assert wide.selected_features_.tolist() == filled[narrow.selected_features_].tolist()
     assert len(wide.selected_features_) > 1
     np.testing.assert_array_equal(wide.predict_proba(many, **task), narrow.predict_proba(few.tocsr(), **task))
+
+
+def test_a_table_of_too_many_columns_is_refused() -> None:
+    rows, columns, values = np.arange(50) % 10, np.append(np.arange(49) % 7, 2_000_000_000), np.ones(50)
+    X = sparse.csr_matrix((values, (rows, columns)), shape=(10, 2_000_000_001))
+    with pytest.raises(ValueError, match=r"X has 2000000001 columns; at most 134217728 fit: leave out empty"):
+        GTGBMRegressor().fit(X, np.arange(10.0))

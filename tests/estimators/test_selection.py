@@ -242,6 +242,27 @@ def test_automatic_search_of_a_mostly_empty_table() -> None:
     assert "%" in model.search_.reason
 
 
+# Once: the remedy was to lower penalty=0.0.
+def test_what_costs_nothing_is_not_to_be_lowered() -> None:
+    X = np.random.default_rng(0).normal(size=(400, 10))
+    flat = np.where(np.arange(10) == 3, X, 0.0)
+    free: dict[str, Any] = {"penalty": 0.0, "n_features_to_select": 4, "n_estimators": 3}
+    with pytest.warns(UserWarning, match="1 feature of") as seen:
+        GTGBMRegressor(search="group-testing", **free).fit(flat, X[:, 3])
+    text = str(seen[0].message)
+    assert "penalty" not in text
+    assert "price" not in text
+    assert "raise n_estimators=3, lower min_node_fraction=0.02, or use search='exhaustive'" in text
+    with pytest.warns(UserWarning, match="raise n_estimators=3, or lower min_node_fraction=0.02$"):
+        AGBMRegressor(**free).fit(flat, X[:, 3])
+    tasks = MultitaskGTGBMRegressor(group_penalty=0.0, task_penalty={0: 0.0, 1: 0.0}, n_features_to_select=4)
+    with pytest.warns(UserWarning, match="1 feature of") as seen:
+        tasks.fit(flat, X[:, 3], task=np.arange(400) % 2)
+    assert "penalty" not in str(seen[0].message)
+    with pytest.warns(UserWarning, match="to select more, lower task_penalty=0.4, or raise"):
+        tasks.set_params(task_penalty=0.4).fit(flat, X[:, 3], task=np.arange(400) % 2)
+
+
 # Once: nothing was selected, or less than asked for, without a word.
 def test_fewer_features_than_asked_for_are_warned_of() -> None:
     rng = np.random.default_rng(0)
@@ -258,6 +279,8 @@ def test_fewer_features_than_asked_for_are_warned_of() -> None:
         MultitaskGTGBMRegressor(group_penalty=0.9, task_penalty=0.05).fit(X, y, task=np.arange(400) % 2)
     assert len(seen) == 1
     assert seen[0].filename == __file__
+    with pytest.warns(UserWarning, match=r"^1 feature of n_features_to_select=4 is selected: "):
+        GTGBMRegressor(penalty=0.4, n_features_to_select=4).fit(X, X[:, 0])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         GTGBMRegressor(penalty=0.1, n_features_to_select=2).fit(X, y)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,9 +9,7 @@ from sklearn.inspection import partial_dependence as sklearn_dependence
 
 from gtgbm import GTGBMClassifier, GTGBMRegressor
 from gtgbm.explain import HeldOut, associations, bootstrap_interval, partial_dependence
-from gtgbm.explain.ties import expected_mrr
-from gtgbm.losses import Queries
-from gtgbm.metrics import METRICS, metric_of
+from gtgbm.metrics import METRICS
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 6))
@@ -36,20 +32,6 @@ def test_interval_holds_the_metric_and_few_rows_have_none() -> None:
     assert low < rows.measured(METRICS["auc"], p) < high
     few = HeldOut.of(model, Y[:10] > 0)
     assert np.isnan(bootstrap_interval(few, METRICS["auc"], p[:10])).all()
-
-
-@pytest.mark.parametrize("k", [None, 1, 2])
-def test_tied_ranks_are_worth_the_mean_over_their_orders(k: int | None) -> None:
-    y = np.array([0.0, 1.0, 0.0, 2.0, 0.0, 0.0])
-    score = np.array([1.0, 1.0, 1.0, 1.0, 2.0, 0.0])
-    queries, weight = Queries.of(np.zeros(6)), np.ones(6)
-    metric = metric_of("mrr" if k is None else f"mrr@{k}")
-    orders = [
-        metric(y, score + 0.01 * np.array([*order, 0.0, 0.0]), None, np.zeros(6))
-        for order in permutations(range(4))
-    ]
-    assert expected_mrr(y, score, weight, queries, k) == pytest.approx(np.mean(orders))
-    assert expected_mrr(np.zeros(6), score, weight, queries, k) == 0.0
 
 
 def test_codes_of_categories_have_no_order() -> None:

@@ -102,7 +102,7 @@ def check_selection(case: Case, model: Any) -> None:
     """What is said to be selected is what the trees use, within the limits."""
     assert set(model.selected_features_.tolist()) == used_columns(model)
     limit = case.parameters.get("n_features_to_select")
-    if limit is not None and case.parameters.get("method") not in ("independent", "single-task"):
+    if limit is not None and case.parameters.get("method") != "independent":
         assert model.n_selected_features_ <= limit
     depth = case.parameters.get("max_depth")
     for trees in tasks_of(model, model.trees_).values():

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from gtgbm import GTGBMClassifier, MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
+from gtgbm.boosting import Settings
 from gtgbm.exact.arrays import F64, I64
+from gtgbm.explain import purchases
 from tests.estimators.test_determinism import bytes_of
 from tests.multitask.test_tasks import assert_task_is, several, single
 
@@ -112,6 +117,62 @@ def test_limits_count_categories(order: str, search: str) -> None:
     assert [len(history) for history in model.selection_history_.values()] == [3, 3, 3]
 
 
+# Once: of several categories of a column, only the first one was listed.
+@pytest.mark.parametrize("method", ["multitask", "single-task"])
+def test_purchases_are_categories(method: str) -> None:
+    X, y, task = tables()
+    table = pd.DataFrame(X, columns=list("abcde"))
+    table["b"] = table["b"].map("city {}".format).where(table["b"] > 0.0, None)
+    model = MultitaskGTGBMRegressor(method=method, group_penalty=0.0, task_penalty=0.0, n_estimators=10)
+    model.fit(table, y * 1.0, task)
+    bought = [(one.entry.feature, str(one.entry.category)) for one in purchases(model)]
+    assert len(set(bought)) == len(bought) == model.n_selected_features_
+    assert sum(column == 1 for column, _ in bought) == len(model.selected_categories_[1]) > 1
+    first = {
+        feature: min(
+            entry.tree
+            for history in model.selection_history_.values()
+            for entry in history
+            if (entry.feature, str(entry.category)) == feature
+        )
+        for feature in bought
+    }
+    assert [one.entry.tree for one in purchases(model)] == list(first.values())
+
+
+# Once: the categories of the task used up the limit, and cost a penalty each.
+@pytest.mark.parametrize("categorical", ["category", "column"])
+@searches
+def test_the_task_of_a_single_model_is_free(search: str, categorical: str) -> None:
+    rng = np.random.default_rng(0)
+    X, task = rng.normal(size=(1500, 8)), rng.integers(0, 5, 1500)
+    y = X[:, 0] + 0.8 * X[:, 1] + 0.6 * X[:, 2] + 4.0 * task + 0.1 * rng.normal(size=1500)
+    model = MultitaskGTGBMRegressor(
+        method="single-task",
+        group_penalty=0.0,
+        task_penalty=0.9,
+        n_features_to_select=3,
+        search=search,
+        categorical=categorical,
+        n_estimators=30,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # fewer features than asked for
+        assert model.fit(X, y, task).n_selected_features_ == 0  # the task alone explains y
+    assert model.score(X, y, task=task) > 0.8
+    model.set_params(task_penalty=0.0).fit(X, y, task)
+    assert sorted(model.selected_features_) == [0, 1, 2]
+    assert model.score(X, y, task=task) > 0.95
+
+
+class WithGivenColumn(GTGBMClassifier):
+    """A model that owns column 5 from the start."""
+
+    def _settings(self, *args: Any) -> Settings:
+        settings = super()._settings(*args)
+        return replace(settings, columns=replace(settings.columns, given=[5]))
+
+
 def test_a_single_model_has_both_kinds_of_categories() -> None:
     X, y, task = tables()
     given: dict[str, Any] = {"categorical_features": [1], "random_state": 0, "n_estimators": 10}
@@ -120,7 +181,7 @@ def test_a_single_model_has_both_kinds_of_categories() -> None:
     _, number = np.unique([model.tasks_.index(one) for one in task], return_inverse=True)
     order = np.argsort(number, kind="stable")
     table = np.column_stack([X, number + 1.0])[order]
-    alone = GTGBMClassifier(penalty=0.003, **given | {"categorical_features": [1, 5]}).fit(table, y[order])
+    alone = WithGivenColumn(penalty=0.003, **given | {"categorical_features": [1, 5]}).fit(table, y[order])
     assert bytes_of(model.trees_[0]) == bytes_of(alone.trees_)
     assert str(model.selected_categories_) == str({1: alone.selected_categories_[1]})
     assert model.task_importances_[0].shape == (5,)

@@ -128,10 +128,10 @@ def test_tasks_are_measured_as_score_does(tmp_path: Path) -> None:
 
 def test_metric_stands_once_per_round(tmp_path: Path, model: Any) -> None:
     _, *rows = report_of(tmp_path, model, TABLE[TEST], SIGNAL[TEST] > 0).rows["selected"]
-    rounds = [row[2] for row in rows]
+    rounds = [row[6] for row in rows]
     assert len(set(rounds)) < len(rounds), "some round selected several features"
     for k, row in enumerate(rows):
-        assert bool(row[6]) == (rounds[k] not in rounds[k + 1 :])
+        assert bool(row[7]) == (rounds[k] not in rounds[k + 1 :])
 
 
 def test_timings_are_folded_and_changed_settings_stand_out(tmp_path: Path, model: Any) -> None:

@@ -112,14 +112,15 @@ def test_page_has_all_sections_and_needs_no_network(tmp_path: Path, model: Any) 
 
 def test_table_of_selected_features_is_the_history(tmp_path: Path, model: Any) -> None:
     head, *rows = report_of(tmp_path, model).rows["selected"]
-    assert head == ["Feature", "Order", "Round", "Gain", "Price", "Importance", "AUC so far", "Adds"]
+    assert head == ["Feature", "Order", "Adds", "Importance", "Gain", "Price", "Round", "AUC so far"]
     assert len(rows) == model.n_selected_features_
     for order, (row, entry) in enumerate(zip(rows, model.selection_history_, strict=True), 1):
-        assert row[:3] == [f"x{entry.feature}", str(order), str(entry.tree + 1)]
-        assert float(row[3]) == pytest.approx(entry.gain, rel=0.05)
-        assert float(row[5]) == pytest.approx(model.feature_importances_[entry.feature], rel=0.05)
+        assert row[:2] == [f"x{entry.feature}", str(order)]
+        assert row[6] == str(entry.tree + 1)
+        assert float(row[4]) == pytest.approx(entry.gain, rel=0.05)
+        assert float(row[3]) == pytest.approx(model.feature_importances_[entry.feature], rel=0.05)
     first = next(row for row in rows if row[0] in ("x0", "x5", "x6"))
-    assert float(first[7]) == max(float(row[7]) for row in rows), (
+    assert float(first[2]) == max(float(row[2]) for row in rows), (
         "the most important feature has the largest permutation importance"
     )
 

@@ -128,24 +128,61 @@ def column(browser: Any, number: int) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
-def n_visible_rows(browser: Any) -> int:
-    count: int = browser.execute_script(
-        "return [...document.querySelectorAll('#selected tbody tr')].filter(row => row.offsetHeight).length"
+def visible_names(browser: Any) -> list[str]:
+    names: list[str] = browser.execute_script(
+        "return [...document.querySelectorAll('#selected tbody tr')].filter(row => row.offsetHeight)"
+        ".map(row => row.cells[0].textContent.trim())"
     )
-    return count
+    return names
 
 
-def test_long_tables_show_twenty_rows_until_asked_for_all(browser: Any, pages: dict[str, Path]) -> None:
+def test_long_tables_have_pages_of_twenty_rows(browser: Any, pages: dict[str, Path]) -> None:
     from selenium.webdriver.common.by import By
 
     show(browser, pages["long"], 1200, "light")
-    n_rows = len(column(browser, 0))
-    assert n_rows > 20
-    assert n_visible_rows(browser) == 20
+    names = column(browser, 0)
+    previous, following = browser.find_elements(By.CSS_SELECTOR, "#selected .pager button")
+    range_shown = browser.find_element(By.CSS_SELECTOR, "#selected .pager .range")
+    assert len(names) > 20
+    assert visible_names(browser) == names[:20]
+    assert range_shown.text == f"Rows 1 to 20 of {len(names)}"
+    assert not previous.is_enabled()
+    following.click()
+    assert visible_names(browser) == names[20:]
+    assert range_shown.text == f"Rows 21 to {len(names)} of {len(names)}"
+    assert not following.is_enabled()
     browser.find_elements(By.CSS_SELECTOR, "#selected thead button")[5].click()
-    assert n_visible_rows(browser) == 20, "the first twenty of the new order"
+    assert visible_names(browser) == column(browser, 0)[:20], "a new order begins with its first page"
     browser.find_element(By.CSS_SELECTOR, "#all-selected").click()
-    assert n_visible_rows(browser) == n_rows
+    assert visible_names(browser) == column(browser, 0)
+    assert range_shown.text == f"All {len(names)} rows"
+
+
+def test_phones_see_the_most_important_columns(browser: Any, pages: dict[str, Path]) -> None:
+    show(browser, pages["single"], 390, "light")
+    seen = browser.execute_script(
+        "const right = document.querySelector('#selected .scroll').getBoundingClientRect().right;"
+        "return [...document.querySelectorAll('#selected thead th')]"
+        ".filter(head => head.getBoundingClientRect().right <= right).map(head => head.textContent.trim())"
+    )
+    assert {"Feature", "Adds", "Importance"} <= set(seen)
+
+
+def test_print_has_light_colours_and_nothing_overlaps(browser: Any, pages: dict[str, Path]) -> None:
+    show(browser, pages["long"], 720, "dark")
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {"media": "print", "features": [{"name": "prefers-color-scheme", "value": "dark"}]},
+    )
+    assert browser.execute_script("return getComputedStyle(document.body).color") == "rgb(28, 31, 36)"
+    overlaps = browser.execute_script(
+        "const boxes = [...document.querySelectorAll('table, figure')].map(one => [one.tagName, "
+        "one.getBoundingClientRect()]);"
+        "return boxes.flatMap(([a, x], k) => boxes.slice(k + 1).filter(([b, y]) => x.left < y.right - 1 && "
+        "y.left < x.right - 1 && x.top < y.bottom - 1 && y.top < x.bottom - 1).map(([b]) => a + b))"
+    )
+    assert overlaps == []
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_wide_screens_have_two_columns_and_phones_one(browser: Any, pages: dict[str, Path]) -> None:
@@ -181,15 +218,15 @@ def test_tables_sort_by_click_and_keyboard(browser: Any, pages: dict[str, Path])
     show(browser, pages["single"], 1200, "light")
     buttons = browser.find_elements(By.CSS_SELECTOR, "#selected thead button")
     assert set(sort_state(browser)) == {"none"}
-    before, gains = column(browser, 0), column(browser, 3)
+    before, gains = column(browser, 0), column(browser, 4)
     assert len(before) > 3
-    buttons[3].click()
-    assert sort_state(browser)[3] == "descending"
-    assert column(browser, 3) == sorted(gains, key=float, reverse=True)
+    buttons[4].click()
+    assert sort_state(browser)[4] == "descending"
+    assert column(browser, 4) == sorted(gains, key=float, reverse=True)
     assert sorted(column(browser, 0)) == sorted(before)
-    buttons[3].click()
-    assert sort_state(browser)[3] == "ascending"
-    assert column(browser, 3) == sorted(gains, key=float)
+    buttons[4].click()
+    assert sort_state(browser)[4] == "ascending"
+    assert column(browser, 4) == sorted(gains, key=float)
     buttons[1].send_keys(Keys.ENTER)
     buttons[1].send_keys(Keys.SPACE)
     assert sort_state(browser).count("none") == len(buttons) - 1

@@ -128,6 +128,7 @@ def assemble(
     costs = _costs(problem, owned.n_features) if among is None else among.costs
     feature_columns = FeatureColumns(owned, OtherTasksColumns(n, directions), search)
     grower = TreeGrower(context, feature_columns, costs, settings.tree.limits)
+    grower.own_given(settings.columns.given)
     model = Model(_start(problem, context)) if continued is None else continued
     return Fit(Booster(problem, context, grower, model), choice, timings)
 

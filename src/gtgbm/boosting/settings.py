@@ -96,12 +96,15 @@ class ColumnSettings:
         Whether a categorical column is one feature, instead of one for each category.
     monotone : sequence of int
         Monotone constraint of each column, 1, -1 or 0; empty: all 0.
+    given : sequence of int
+        Categorical columns that are owned from the start: they are free and count towards no limit.
     """
 
     max_bins: int
     categorical: Sequence[int]
     whole_categories: bool
     monotone: Sequence[int]
+    given: Sequence[int] = ()
 
     def directions(self, n_columns: int) -> U8:
         """Return RISING or FALLING where a column has a monotone constraint, else 0, shape (n_columns,)."""

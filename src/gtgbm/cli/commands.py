@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,14 +10,22 @@ import typer
 import gtgbm
 from gtgbm.cli.errors import one_line_errors
 from gtgbm.cli.files import from_stdin
-from gtgbm.cli.options import (
-    CommandWithDefaults,
-    ParameterTexts,
-    parameter_flags,
-    parse_texts,
-    with_categorical,
+from gtgbm.cli.option_groups import (
+    RUNNING,
+    VALIDATION,
+    AsJson,
+    IdColumns,
+    ModelFile,
+    Names,
+    Quiet,
+    RowOptions,
+    TableFile,
+    Task,
+    TextOptions,
+    grouped,
+    split_names,
 )
-from gtgbm.cli.text_format import TextFormat
+from gtgbm.cli.options import CommandWithDefaults, ParameterTexts, parameter_flags
 from gtgbm.parameters import PARAMETERS
 
 app = typer.Typer(
@@ -39,81 +46,6 @@ _COMPARED = (
 )
 """Parameters that all methods of ``gtgbm compare`` understand."""
 
-DATA, TASKS, VALIDATION, RUNNING = "Data", "Several tasks", "Validation", "Running"
-"""Groups of options in the help; parameters of estimators are in them as well."""
-
-TableFile = Annotated[
-    Path,
-    typer.Argument(
-        help="CSV (also .gz), Parquet, Feather, or libsvm; a folder or pattern of parts; - is stdin.",
-        show_default=False,
-    ),
-]
-ModelFile = Annotated[Path, typer.Argument(help="Model file written by gtgbm fit.", show_default=False)]
-Target = Annotated[
-    str | None,
-    typer.Option(help="Target column (not for libsvm files).", show_default=False, rich_help_panel=DATA),
-]
-Names = list[str] | None
-Exclude = Annotated[
-    Names,
-    typer.Option(
-        help="Columns that are not features; repeatable, or names separated by commas.", rich_help_panel=DATA
-    ),
-]
-Categorical = Annotated[
-    Names,
-    typer.Option(
-        "--categorical",
-        metavar="category|column|NAMES",
-        help="Same as --categorical-as for category or column, and as --categorical-features for names.",
-        rich_help_panel=DATA,
-    ),
-]
-IdColumns = Annotated[
-    Names,
-    typer.Option(
-        help="Column that names the rows: no feature, passed on to predictions.", rich_help_panel=DATA
-    ),
-]
-Sep = Annotated[
-    str | None, typer.Option(help="Separator of a CSV; by default it is found.", rich_help_panel=DATA)
-]
-Decimal = Annotated[
-    str | None, typer.Option(help="Decimal point of a CSV: . or ,", metavar=".|,", rich_help_panel=DATA)
-]
-Encoding = Annotated[
-    str | None, typer.Option(help="Encoding of a CSV; by default UTF-8.", rich_help_panel=DATA)
-]
-MissingValues = Annotated[
-    Names,
-    typer.Option(
-        help="What stands for a missing number or time in a CSV, beside NA and the like.",
-        rich_help_panel=DATA,
-    ),
-]
-Weight = Annotated[str | None, typer.Option(help="Column of row weights.", rich_help_panel=DATA)]
-Query = Annotated[
-    str | None, typer.Option(help="Column with the query of each row, for ranking.", rich_help_panel=DATA)
-]
-Task = Annotated[str | None, typer.Option(help="Column with the task of each row.", rich_help_panel=TASKS)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=RUNNING)]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress bars.", rich_help_panel=RUNNING)]
-
-
-class Kind(str, Enum):
-    """Kinds of models."""
-
-    auto = "auto"
-    classification = "classification"
-    regression = "regression"
-    ranking = "ranking"
-
-
-KindOption = Annotated[
-    Kind, typer.Option(help="Kind of model; auto decides by the target and --qid.", rich_help_panel=DATA)
-]
-
 
 def _print_version(show: bool) -> None:
     if show:
@@ -131,22 +63,15 @@ def _main(
 
 
 @app.command(cls=CommandWithDefaults)
+@grouped
 @parameter_flags(list(PARAMETERS))
 def fit(
     table: TableFile,
     out: Annotated[Path, typer.Option(help="Model file to write (JSON).", show_default=False)],
-    target: Target = None,
-    kind: KindOption = Kind.auto,
-    weight: Weight = None,
-    qid: Query = None,
-    exclude: Exclude = None,
-    id_columns: IdColumns = None,
-    categorical_words: Categorical = None,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    missing_values: MissingValues = None,
     *,
+    rows: RowOptions,
+    id_columns: IdColumns = None,
+    text: TextOptions,
     texts: ParameterTexts,
     task: Task = None,
     valid: Annotated[
@@ -172,8 +97,8 @@ def fit(
     gtgbm fit data.parquet --target clicked --n-features-to-select 20 --out model.json
     """
     with one_line_errors(), from_stdin(table) as path:
-        text_format = _text_format(sep, decimal, encoding, missing_values)
-        parameters = with_categorical(parse_texts(texts), _names(categorical_words), path, text_format)
+        text_format = text.format()
+        parameters = rows.parameters(texts, path, text_format)
         if quiet or json:
             parameters.setdefault("verbose", 0)
         from rich.console import Console
@@ -182,13 +107,15 @@ def fit(
         from gtgbm.cli.loading import Roles
         from gtgbm.cli.models import ModelOptions
 
-        roles = Roles(target, weight, qid, task)
-        source = Source(path, roles, _names(exclude), text_format, _names(id_columns), path != table)
-        options = FitOptions(source, ModelOptions(kind.value, parameters), out, valid, time_limit, json)
+        roles = Roles(rows.target, rows.weight, rows.qid, task)
+        ids = split_names(id_columns)
+        source = Source(path, roles, split_names(rows.exclude), text_format, ids, path != table)
+        options = FitOptions(source, ModelOptions(rows.kind.value, parameters), out, valid, time_limit, json)
         run_fit(options, Console(stderr=True, quiet=quiet))
 
 
 @app.command()
+@grouped
 def predict(
     model: ModelFile,
     table: TableFile,
@@ -199,10 +126,8 @@ def predict(
     id_columns: Annotated[
         Names, typer.Option(help="Column to pass on; by default those that gtgbm fit was told.")
     ] = None,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    missing_values: MissingValues = None,
+    *,
+    text: TextOptions,
 ) -> None:
     """Predict the rows of a table file, in order.
 
@@ -213,9 +138,8 @@ def predict(
 
         from gtgbm.cli.predict import PredictOptions, run_predict
 
-        ids = None if id_columns is None else _names(id_columns)
-        text_format = _text_format(sep, decimal, encoding, missing_values)
-        run_predict(PredictOptions(model, path, out, task, ids, text_format), Console(stderr=True))
+        ids = None if id_columns is None else split_names(id_columns)
+        run_predict(PredictOptions(model, path, out, task, ids, text.format()), Console(stderr=True))
 
 
 @app.command()
@@ -232,6 +156,7 @@ def inspect(
 
 
 @app.command()
+@grouped
 def report(
     model: ModelFile,
     table: Annotated[
@@ -247,10 +172,8 @@ def report(
     qid: Annotated[str | None, typer.Option(help="Column with the query of each row.")] = None,
     task: Annotated[str | None, typer.Option(help="Column with the task of each row.")] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    missing_values: MissingValues = None,
+    *,
+    text: TextOptions,
 ) -> None:
     """Write a report of a model as one HTML file.
 
@@ -266,33 +189,25 @@ def report(
         from gtgbm.cli.report import run_report
 
         roles = Roles(target, None, qid, task)
-        text_format = _text_format(sep, decimal, encoding, missing_values)
-        run_report(model, table, roles, out, title, text_format, Console(stderr=True))
+        run_report(model, table, roles, out, title, text.format(), Console(stderr=True))
 
 
 @app.command(cls=CommandWithDefaults)
+@grouped
 @parameter_flags(_COMPARED, defaults={"n_features_to_select": "20"})
 def compare(
     table: TableFile,
-    target: Target = None,
-    kind: KindOption = Kind.auto,
-    weight: Weight = None,
-    qid: Query = None,
-    exclude: Exclude = None,
-    categorical_words: Categorical = None,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    missing_values: MissingValues = None,
     *,
+    rows: RowOptions,
+    text: TextOptions,
     texts: ParameterTexts,
     test: Annotated[float, typer.Option(min=0.01, max=0.99, help="Fraction of the rows to test on.")] = 0.25,
     json: AsJson = False,
 ) -> None:
     """Compare our two searches, and LightGBM's best columns retrained, on rows that none of them saw."""
     with one_line_errors(), from_stdin(table) as path:
-        text_format = _text_format(sep, decimal, encoding, missing_values)
-        parameters = with_categorical(parse_texts(texts), _names(categorical_words), path, text_format)
+        text_format = text.format()
+        parameters = rows.parameters(texts, path, text_format)
         from rich.console import Console
 
         from gtgbm.cli.compare import CompareOptions, run_compare
@@ -300,8 +215,9 @@ def compare(
         from gtgbm.cli.loading import Roles
         from gtgbm.cli.models import ModelOptions
 
-        source = Source(path, Roles(target, weight, qid), _names(exclude), text_format)
-        options = CompareOptions(source, ModelOptions(kind.value, parameters), test, json)
+        roles = Roles(rows.target, rows.weight, rows.qid)
+        source = Source(path, roles, split_names(rows.exclude), text_format)
+        options = CompareOptions(source, ModelOptions(rows.kind.value, parameters), test, json)
         run_compare(options, Console(stderr=True, quiet=json))
 
 
@@ -323,14 +239,3 @@ def demo(
     if quick:
         rows, columns = min(rows, 5_000), min(columns, 500)
     run_demo(rows, columns, penalty, seed, compare=not quick)
-
-
-def _text_format(
-    sep: str | None, decimal: str | None, encoding: str | None, missing_values: Names
-) -> TextFormat:
-    missing = None if missing_values is None else _names(missing_values)
-    return TextFormat(sep, decimal, encoding, missing).checked()
-
-
-def _names(given: Names) -> list[str]:
-    return [name.strip() for one in given or [] for name in one.split(",")]

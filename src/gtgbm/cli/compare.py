@@ -14,7 +14,7 @@ from rich.table import Table
 from gtgbm.cli.errors import UserError
 from gtgbm.cli.fit import Source, fit_model
 from gtgbm.cli.loading import Loaded
-from gtgbm.cli.models import ModelOptions, kind_of_task, make_model
+from gtgbm.cli.models import ModelOptions, kind_of_task, make_model, with_possible_limit
 from gtgbm.cli.output import print_json
 from gtgbm.data import EncodedFrame
 from gtgbm.metrics import METRICS
@@ -50,6 +50,7 @@ def run_compare(options: CompareOptions, console: Console) -> None:
     loaded = options.source.load(options.model.kind, parameters, console)
     if "target" not in loaded.columns:
         raise UserError("--target is missing: name the column to predict")
+    parameters = with_possible_limit(loaded, parameters)
     kind = kind_of_task(options.model.kind, loaded.columns)
     if kind == "classification" and np.unique(loaded.columns["target"]).shape[0] != 2:
         raise UserError("compare is for two classes: --target has more")

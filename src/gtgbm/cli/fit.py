@@ -121,7 +121,7 @@ def fit_model(
         for role in ("qid", "task"):
             if role in valid.columns:
                 arguments[f"eval_{role}"] = valid.columns[role]
-        if "weight" in valid.columns and "task" not in valid.columns:
+        if "weight" in valid.columns:
             arguments["eval_sample_weight"] = valid.columns["weight"]
     model.fit(train.X, train.columns["target"], callbacks=callbacks, **arguments)
 

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from gtgbm.cli.columns import check_named, numbers_of_rows, summary
 from gtgbm.cli.errors import UserError
 from gtgbm.cli.files import open_table
+from gtgbm.cli.libsvm_file import read_libsvm
 from gtgbm.cli.splitting import held_out
 from gtgbm.cli.table_file import Report, TableFile, Wanted
 from gtgbm.cli.text_format import TextFormat
@@ -259,14 +260,9 @@ def values_of(path: Path, name: str, column: Any) -> NDArray[Any]:
 
 
 def _load_libsvm(path: Path, roles: Roles, named: Sequence[str], like: LibsvmColumns | None) -> Loaded:
-    from sklearn.datasets import load_svmlight_file
-
     for name in [*named, *(name for role, name in roles.named().items() if role in ("weight", "task"))]:
         raise UserError(f"{path} is a libsvm file, whose columns have no names: there is no column {name!r}")
-    try:
-        X, y, qid = load_svmlight_file(str(path), query_id=True, zero_based=True)
-    except (ValueError, OverflowError, MemoryError, EOFError) as error:
-        raise UserError(f"{path} is not a valid libsvm file: {error}") from error
+    X, y, qid = read_libsvm(path)
     # Columns are counted from 0 or from 1: the training file decides, for all files used with the model.
     first = like.first if like is not None else int(X.indices.min(initial=1) > 0)
     count = like.count if like is not None else max(X.shape[1] - first, 1)

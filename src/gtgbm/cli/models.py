@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +48,7 @@ class ModelOptions:
     def make(self, loaded: Loaded) -> Any:
         """Return an estimator for a table."""
         kind = kind_of_task(self.kind, loaded.columns)
-        return make_model(kind, loaded, self.parameters)
+        return make_model(kind, loaded, with_possible_limit(loaded, self.parameters))
 
 
 def kind_of_task(kind: str, columns: dict[str, NDArray[Any]]) -> str:
@@ -99,8 +100,22 @@ def default_of(name: str) -> str:
     return " or ".join(values).replace("None", "none")
 
 
+def with_possible_limit(loaded: Loaded, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters; a limit of more features than columns becomes their number, with a warning."""
+    limit = parameters.get("n_features_to_select")
+    if limit is None or limit <= loaded.n_columns or parameters.get("categorical") == "category":
+        return parameters
+    warnings.warn(
+        f"{PARAMETERS['n_features_to_select'].flag} {limit} is more than the {loaded.n_columns} columns of "
+        "the table, so that it limits nothing",
+        UserWarning,
+        stacklevel=2,
+    )
+    return parameters | {"n_features_to_select": loaded.n_columns}
+
+
 def _in_terms_of(loaded: Loaded, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Replace text by the classes, tasks and columns it names, and cap the limit at the number of columns."""
+    """Replace text by the classes, tasks and columns it names."""
     values = dict(parameters)
     for name, role in (("class_weight", "target"), ("learning_rate", "task"), ("task_penalty", "task")):
         if isinstance(values.get(name), dict) and role in loaded.columns:
@@ -113,9 +128,6 @@ def _in_terms_of(loaded: Loaded, parameters: dict[str, Any]) -> dict[str, Any]:
             }
         if values.get("categorical_features"):
             values["categorical_features"] = [_column(name) for name in values["categorical_features"]]
-    limit = values.get("n_features_to_select")
-    if limit is not None and limit > loaded.n_columns and values.get("categorical") != "category":
-        values["n_features_to_select"] = loaded.n_columns
     return values
 
 

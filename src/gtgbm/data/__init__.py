@@ -19,12 +19,13 @@ from gtgbm.data.frames import (
     listed,
     repeated,
 )
-from gtgbm.data.input import AnyTable, as_table, check_rows, check_sparse, issparse, unmasked
+from gtgbm.data.input import MAX_COLUMNS, AnyTable, as_table, check_rows, check_sparse, issparse, unmasked
 from gtgbm.data.row_samples import sample_rows
 from gtgbm.data.sparse import SparseCodes, SparseColumns
 from gtgbm.data.tiles import Tiles
 
 __all__ = [
+    "MAX_COLUMNS",
     "UNSEEN",
     "AnyTable",
     "BinnedColumn",

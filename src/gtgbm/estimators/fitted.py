@@ -87,26 +87,42 @@ class FittedAttributes(Parameters):
             [self._importances(model) for model in self._models.values()], axis=0
         )
 
-    def _warn_of_few(self, limit: int | None, prices: str, stacklevel: int) -> None:
+    def _warn_of_few(self, limit: int | None, prices: Sequence[str], stacklevel: int) -> None:
         """Warn if nothing is selected, or less than was asked for.
 
         Parameters
         ----------
         limit : int or None
             Features asked for; None: as many as are worth their price.
-        prices : str
-            The parameters that say what a feature costs, with their values.
+        prices : sequence of str
+            Names of the parameters that say what a feature costs.
         """
         n = self.n_selected_features_
         if n >= (1 if limit is None else limit):
             return
         asked = "" if limit is None else f" of n_features_to_select={limit}"
+        reason, remedies = self._why_few(prices)
+        features = f"{n or 'no'} feature{'' if n == 1 else 's'}"
         warnings.warn(
-            f"{n or 'no'} features{asked} are selected: the search proposed no other feature that gains more "
-            f"than its price; to select more, lower {prices}, or raise n_estimators={self.n_estimators}",
+            f"{features}{asked} {'is' if n == 1 else 'are'} selected: {reason}; "
+            f"to select more, {', '.join(remedies[:-1])}, or {remedies[-1]}",
             UserWarning,
             stacklevel=stacklevel,
         )
+
+    def _why_few(self, prices: Sequence[str]) -> tuple[str, list[str]]:
+        """Return why no more features were selected, and what can be done about it."""
+        values = {name: getattr(self, name) for name in prices}
+        costly = [f"{name}={value!r}" for name, value in values.items() if _is_above_zero(value)]
+        rounds = f"raise n_estimators={self.n_estimators}"
+        if costly:
+            reason = "the search proposed no other feature that gains more than its price"
+            return reason, [f"lower {' or '.join(costly)}", rounds]
+        remedies = [rounds, f"lower min_node_fraction={self.min_node_fraction}"]
+        searches = self.search_.values() if isinstance(self.search_, dict) else [self.search_]
+        if "group-testing" in searches:
+            remedies.append("use search='exhaustive'")
+        return "the search found no other feature that improves a tree", remedies
 
     def _importances(self, model: Model) -> F64:
         return importances(model.trees, self._n_columns_read)[: self.n_features_in_]
@@ -156,6 +172,11 @@ def categories_of(features: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
         if category is not None:
             categories.setdefault(column, []).append(category)
     return dict(sorted(categories.items()))
+
+
+def _is_above_zero(price: Any) -> bool:
+    """Whether a price, or that of any task, is above 0, as "auto" is."""
+    return any(price.values()) if isinstance(price, Mapping) else price == "auto" or price > 0
 
 
 def _leaves(model: Model) -> I64:

@@ -114,8 +114,8 @@ class BaseMultitask(BaseGTGBM):
         self._keep(dict(zip(self.tasks_, fitted.tasks, strict=True)), fitted.owned, self._make_loss())
         if any(np.any(one.y != one.y[0]) for one in rows.values()):
             limit = None if self.method == "independent" else self.n_features_to_select
-            prices = f"group_penalty={self.group_penalty} or task_penalty={self.task_penalty!r}"
-            self._warn_of_few(limit, prices, stacklevel=3)
+            prices = ["group_penalty", "task_penalty"]
+            self._warn_of_few(limit, prices[: 1 if self.method == "group-sparse" else 2], stacklevel=3)
         self.timings_ = _timings(fitted, len(rows))
         return self
 
@@ -237,21 +237,23 @@ class BaseMultitask(BaseGTGBM):
         return replace(task, problem=task.problem.with_settings(settings.with_limit(limit)))
 
     def _fit_single(self, tasks: Sequence[Task], callbacks: Sequence[AnyCallback]) -> FittedTasks:
-        """Fit one model to the rows of all tasks; the task is an additional categorical column, the last."""
+        """Fit one model to the rows of all tasks; the task is an additional categorical column, the last.
+
+        It is always known, so it is no feature of the user's table: it costs nothing and counts towards no
+        limit.
+        """
         (task,) = tasks
         settings, columns = task.problem.settings, task.problem.settings.columns
         columns = replace(
             columns,
             categorical=[*columns.categorical, self.n_features_in_],
             monotone=[*columns.monotone, 0] if len(columns.monotone) else [],
+            given=[self.n_features_in_],
         )
         problem = task.problem.with_settings(replace(settings, columns=columns))
         with ProgressBar(self._checked("verbose") > 0, settings.rounds.n_rounds) as bar:
             fitted = train(problem, FitContext(make_pool(self.n_jobs)), [bar.update, *callbacks])
-        # The column of the task is not a feature of the user's table.
-        history = [entry for entry in fitted.model.history if entry.feature < self.n_features_in_]
-        fitted = replace(fitted, model=replace(fitted.model, history=history))
-        owned = [(entry.feature, entry.category) for entry in history]
+        owned = [(entry.feature, entry.category) for entry in fitted.model.history]
         return FittedTasks([fitted] * len(self.tasks_), owned, fitted.timings["total"])
 
     def _by_task(self, values: Mapping[Any, Any]) -> Any:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from gtgbm.estimators import checked_qid, numbers, task_rows
 from gtgbm.exact import F64
 from gtgbm.explain.parts import is_multitask
-from gtgbm.explain.ties import expected_mrr
 from gtgbm.metrics import Metric, TargetKind, metric_of
 from gtgbm.parameters import PARAMETERS, Context
 
@@ -74,10 +72,6 @@ class HeldOut:
                 f"metric={name!r} is not for targets of this kind ({self.kind}): leave it out for "
                 f"{_DEFAULT_METRICS[self.kind]!r}, or see gtgbm.metrics"
             )
-        base, _, places = metric.name.partition("@")
-        if base == "mrr":
-            # Tied scores, such as those of a constant, are worth what a random order is.
-            return replace(metric, compute=partial(expected_mrr, k=int(places) if places else None))
         return metric
 
     @property

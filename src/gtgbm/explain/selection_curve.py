@@ -44,18 +44,16 @@ def purchases(estimator: Any) -> list[Purchase]:
     check_is_fitted(estimator, "trees_")
     if not is_multitask(estimator):
         return [Purchase(entry) for entry in estimator.selection_history_]
-    first: dict[int, Purchase] = {}
+    # Categories as text, since NaN is a category too and does not equal itself.
+    first: dict[tuple[int, str], Purchase] = {}
     for task, history in estimator.selection_history_.items():
         for entry in history:
-            earlier = first.get(entry.feature)
+            feature = entry.feature, str(entry.category)
+            earlier = first.get(feature)
             if earlier is None or entry.tree < earlier.entry.tree:
-                first[entry.feature] = Purchase(entry, task)
-    order = {feature: k for k, feature in enumerate(dict.fromkeys(c for c, _ in estimator._owned))}
-    # A model of all tasks in one buys tasks as well, as categories: these are no features.
-    return sorted(
-        (purchase for feature, purchase in first.items() if feature in order),
-        key=lambda purchase: order[purchase.entry.feature],
-    )
+                first[feature] = Purchase(entry, task)
+    owned = [(column, str(estimator._label(column, category))) for column, category in estimator._owned]
+    return [first[feature] for feature in owned if feature in first]
 
 
 def columns_as_bought(estimator: Any) -> I64:

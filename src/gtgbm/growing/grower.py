@@ -72,6 +72,13 @@ class TreeGrower:
                 self._costs.buy(feature)
                 self._columns.own(feature)
 
+    def own_given(self, columns: Iterable[int]) -> None:
+        """Own the features of some categorical columns, which are not bought."""
+        for column in columns:
+            for feature in self._columns.owned.categories_of(column):
+                self._costs.give(feature)
+                self._columns.own(feature)
+
     def grow(self, residuals: F64, score: int, weights: RowWeights, allowed: Bool | None = None) -> GrownTree:
         """Fit the structure of a tree to residuals by least squares.
 

@@ -88,17 +88,19 @@ class OwnedColumns:
         chosen: Bool = columns[self._column]
         return chosen
 
+    def categories_of(self, column: int) -> list[int]:
+        """Return the features of a categorical column."""
+        return [f for f in np.flatnonzero(self._column == column).tolist() if self.is_categorical(f)]
+
     def feature_of(self, column: int, category: float | None) -> int | None:
         """Return the feature of a numeric column or of a category; None if no row has the category."""
         if category is None:
             return column
-        for feature in np.flatnonzero(self._column == column).tolist():
-            if not self.is_categorical(feature):
-                continue
+        for feature in self.categories_of(column):
             code = self._category(feature)[1]
             value = self._thresholds[self._position[feature], code]
             if code > 0 and (value == category or (np.isnan(value) and np.isnan(category))):
-                return int(feature)
+                return feature
         return None
 
     def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> BestSplits:

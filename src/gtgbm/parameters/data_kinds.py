@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from gtgbm.losses import Loss, Pointwise
+from gtgbm.losses import Huber, Loss, LossFunction, Pointwise, Quantile, Tweedie
 from gtgbm.metrics import Metric, TargetKind, metric_of
 from gtgbm.parameters.kinds import Context, Kind, Number, int_or_text, one_of
 from gtgbm.parameters.metric_functions import metric_of_function
@@ -20,6 +21,7 @@ _TARGETS: dict[TargetKind, str] = {
     "numbers": "regression",
     "relevance": "rankings",
 }
+_LOSSES_WITH_NUMBER: dict[str, Any] = {loss.name: loss for loss in (Huber, Quantile, Tweedie)}
 _LOSS_METHODS = ("value", "gradient", "curvature")
 
 
@@ -91,7 +93,8 @@ class LossName(Kind):
     """A loss: its name, or (except for rankings) an object with `value`, `gradient` and `curvature`."""
 
     doc_type = "str"
-    metavar = "NAME"
+    metavar = "NAME|NAME(NUMBER)"
+    text_form = "Some take a number: huber(1.5), quantile(0.9), tweedie(1.3)."
 
     def check(self, name: str, value: Any, context: Context) -> Loss:
         """Return the loss."""
@@ -105,10 +108,33 @@ class LossName(Kind):
             hint = f", or an object with {', '.join(_LOSS_METHODS)} (see gtgbm.losses.LossFunction)"
         return context.losses[one_of(name, value, tuple(context.losses), hint)]
 
-    def parse(self, name: str, text: str) -> str:
-        """Read a name."""
-        del name
-        return text
+    def parse(self, name: str, text: str) -> str | LossFunction:
+        """Read a name, or a name with a number in brackets."""
+        if "(" not in text and ")" not in text:
+            return text
+        written = re.fullmatch(r"\s*(\w+)\s*\(\s*(?:(\w+)\s*=)?\s*([^\s=]+)\s*\)\s*", text)
+        form = None if written is None else _LOSSES_WITH_NUMBER.get(written[1])
+        number = None if written is None else _float_of(written[3])
+        if written is None or form is None or number is None or written[2] not in (None, _field(form)):
+            forms = [f"{loss}({_field(form).upper()})" for loss, form in _LOSSES_WITH_NUMBER.items()]
+            raise ValueError(
+                f"{name}={text!r} is not a loss: give a name, or one with a number: {', '.join(forms)}"
+            )
+        loss: LossFunction = form(number)
+        return loss
+
+
+def _field(loss: Any) -> str:
+    """Return the name of the number that a loss takes."""
+    (field,) = fields(loss)
+    return field.name
+
+
+def _float_of(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,11 @@ class SelectionPathDisplay:
         plain_axes(self.ax_)
         return self
 
+    @property
+    def has_names(self) -> bool:
+        """Whether the features are few enough to be named in the plot."""
+        return 0 < len(self.names) <= _MOST_NAMES
+
     def _over_features(self, values: Any) -> None:
         ax, path, n = self.ax_, self.path, len(self.names)
         # Features selected in the same round share a point: there is no model between them.
@@ -119,7 +124,7 @@ class SelectionPathDisplay:
         (self.line_,) = ax.plot(x, y, marker="o", markersize=4, color=COLOURS[0], label="when selected")
         ax.axhline(values[-1], color=COLOURS[1], linestyle="--", label=f"finished, {path.rounds[-1]} rounds")
         ax.legend(frameon=False)
-        if 0 < n <= _MOST_NAMES:
+        if self.has_names:
             labels = [f"{name} ({k})" for k, name in enumerate(shown(self.names, 24), 1)]
             ax.set_xticks(
                 range(1, n + 1), labels, rotation=60, ha="right", rotation_mode="anchor", fontsize=8

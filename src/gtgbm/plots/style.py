@@ -9,6 +9,8 @@ from gtgbm.exact import F64
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f6ab0", "#8c8c8c")
 """Distinguishable for colour-blind readers (after Okabe and Ito), on light and dark backgrounds."""
+_MOST_SLANTED = 3
+"""Slanted labels per inch of the figure's width, of which about 60% are the columns: more would overlap."""
 QUIET = "#8c8c8c"
 """Colour of reference lines, and of lines that are too many to distinguish."""
 
@@ -79,6 +81,8 @@ def _name_ticks(ax: Any, rows: Sequence[str], columns: Sequence[str]) -> None:
     # About ten letters per inch; a third of the width is used by the labels of rows and margins.
     is_short = max(map(len, names)) <= 6.5 * ax.figure.get_figwidth() / len(names)
     turned: dict[str, Any] = {} if is_short else {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    if not is_short and len(names) > _MOST_SLANTED * ax.figure.get_figwidth():
+        turned = {"rotation": 90}
     ax.set_xticks(range(0, len(columns), every), names, **turned)
 
 

@@ -30,7 +30,7 @@ class FeatureCosts:
     Attributes
     ----------
     owned : list of int
-        Owned features in the order of purchase.
+        Bought features in the order of purchase.
     """
 
     def __init__(self, n_features: int, penalty: float, scale: PenaltyScale, limit: int | None) -> None:
@@ -88,6 +88,10 @@ class FeatureCosts:
     def prices(self, features: I64) -> F64:
         """Return the current price of each feature; 0 if it is owned."""
         return np.where(self._is_owned[features], 0.0, self.new_price)
+
+    def give(self, feature: int) -> None:
+        """Make a feature owned that was not bought: it is free and does not count towards the limit."""
+        self._is_owned[feature] = True
 
     def buy(self, feature: int) -> None:
         """Add a feature to the owned ones."""

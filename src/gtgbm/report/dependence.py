@@ -13,7 +13,7 @@ from gtgbm.report.sample import Sample, part_of
 from gtgbm.report.svg import Picture, picture
 
 _MOST_FEATURES = 6
-_ROWS = 1_000
+_ROWS = 500
 _MOST_CLASSES = 4
 
 

@@ -108,7 +108,8 @@ def path_pictures(
             "Each point is the model right after the round that selected the feature; a dotted line bridges "
             "features selected in one round. The dashed line is the finished model: later rounds keep "
             "learning from the features already selected.",
-            size=(9.6, 4.0),
+            # Names below the axis need the whole width, and on a phone it is scrolled to read them.
+            size=(9.6, 4.0) if display.has_names else (4.6, 3.2),
         ),
         picture(
             lambda ax: display.plot(ax, over="trees").ax_.set_ylabel(metric),

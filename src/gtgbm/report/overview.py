@@ -29,12 +29,15 @@ def number(value: Any, largest: float | None = None) -> str:
     """Format a number; NaN is a dash.
 
     Numbers of ordinary size have four decimals, others four significant digits. In a column of numbers, pass
-    the `largest` of them: all get the decimals that it needs for four significant digits.
+    the `largest` of them: all get the decimals that it needs for four significant digits, or an exponent if
+    these would be many.
     """
     if value != value:
         return "–"
     if isinstance(value, int | np.integer):
         return f"{value:,}"
+    if largest is not None and 0 < largest < 1e-4:
+        return f"{value:.3g}"
     if largest is not None:
         return f"{value:.{3 - int(np.clip(np.floor(np.log10(largest)), -7, 3))}f}"
     return f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 100 else f"{value:.4g}"

@@ -15,8 +15,8 @@ from gtgbm.plots import CorrelationDisplay, columns_of
 from gtgbm.report.sample import Sample
 from gtgbm.report.svg import Picture, picture
 
-_BLOCK = 256
-"""Columns per matrix product."""
+_BLOCK = 1024
+"""Columns per matrix product. All selected columns are prepared anew for each."""
 _MOST_CELLS = 50_000_000
 """Maximum number of values for associations: wider tables use fewer rows."""
 _FEWEST_ROWS = 500
@@ -75,7 +75,7 @@ def measure_similarity(model: Any, sample: Sample, seed: int) -> Similarity:
     similarity = Similarity(
         n_rows,
         selected,
-        associations(selected_values, selected_values, is_category[selected], is_category[selected]),
+        np.full((selected.shape[0], selected.shape[0]), np.nan),
         np.full(n_columns, -1, dtype=np.int64),
         np.zeros(n_columns),
         np.zeros(n_columns),
@@ -90,9 +90,10 @@ def measure_similarity(model: Any, sample: Sample, seed: int) -> Similarity:
         low = np.where(np.isnan(values), np.inf, values).min(axis=0)
         high = np.where(np.isnan(values), -np.inf, values).max(axis=0)
         similarity.is_constant[block] = low >= high
-        with_selected, with_target, with_residual = np.split(
-            np.nan_to_num(associations(values[rows], others, is_category[block], kinds)), ends, axis=1
-        )
+        found = associations(values[rows], others, is_category[block], kinds)
+        is_here = (selected >= begin) & (selected < begin + _BLOCK)
+        similarity.among[is_here] = found[selected[is_here] - begin, : selected.shape[0]]
+        with_selected, with_target, with_residual = np.split(np.nan_to_num(found), ends, axis=1)
         similarity.with_target[block] = with_target.max(axis=1)
         similarity.with_residual[block] = with_residual.max(axis=1)
         if selected.shape[0]:

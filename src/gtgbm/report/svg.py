@@ -49,6 +49,7 @@ def picture(
 ) -> Picture:
     """Let ``draw(ax)`` draw into axes of `size` inches; into an array of axes if the `grid` has several."""
     import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     settings: Any = {
@@ -65,7 +66,9 @@ def picture(
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure = Figure(figsize=size, layout="constrained")
         draw(figure.subplots(*grid))
-        figure.savefig(out, format="svg")
+        # Not savefig, which lays out and draws everything twice.
+        canvas: Any = FigureCanvasSVG(figure)
+        canvas.print_svg(out)
     return Picture(_inline(out.getvalue(), title, size), title, caption, size[0] > 6.0)
 
 
