@@ -3,7 +3,7 @@
 Settings, assembling the parts, boosting rounds, row and column sampling, evaluation, callbacks.
 """
 
-from gtgbm.boosting.assembling import Fit, Fitted, TaskParts, assemble, train
+from gtgbm.boosting.assembling import Fit, Fitted, TaskParts, assemble, empty_model, train
 from gtgbm.boosting.callbacks import AnyCallback, Callback, Callbacks, Progress
 from gtgbm.boosting.dataset import Dataset
 from gtgbm.boosting.model import HistoryEntry, Model
@@ -43,5 +43,6 @@ __all__ = [
     "TaskParts",
     "TreeSettings",
     "assemble",
+    "empty_model",
     "train",
 ]

@@ -84,6 +84,11 @@ def train(
     return fit.finished(fit.booster.run(callbacks))
 
 
+def empty_model(problem: Problem, context: FitContext) -> Model:
+    """Return a model without trees, which predicts the best constant of the loss."""
+    return Model(_start(problem, context))
+
+
 def assemble(
     problem: Problem,
     context: FitContext,
@@ -129,7 +134,7 @@ def assemble(
     feature_columns = FeatureColumns(owned, OtherTasksColumns(n, directions), search)
     grower = TreeGrower(context, feature_columns, costs, settings.tree.limits)
     grower.own_given(settings.columns.given)
-    model = Model(_start(problem, context)) if continued is None else continued
+    model = empty_model(problem, context) if continued is None else continued
     return Fit(Booster(problem, context, grower, model), choice, timings)
 
 

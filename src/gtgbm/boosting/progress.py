@@ -50,6 +50,11 @@ class ProgressBar:
         """Stop the bar and restore the terminal, also after an error."""
         self._bar.stop()
 
+    def phase(self, text: str) -> None:
+        """Show a phase of the selection, before the first round."""
+        if self._show:
+            self._bar.update(self._task, state=text)
+
     def update(self, progress: Progress) -> None:
         """Show the state after a round."""
         if not self._show:

@@ -18,6 +18,12 @@ SearchName = Literal["auto", "group-testing", "exhaustive"]
 Criterion = Literal["residuals", "newton"]
 
 
+_MIN_LEAF = 10
+_MIN_LEAF_SHARE = 0.1
+"""Fewest rows of a leaf unless the user says otherwise, and their largest share of a tiny table. With fewer, a
+few features separate the classes of a small table perfectly, and nothing better is ever selected."""
+
+
 @dataclass(frozen=True)
 class PriceSettings:
     """Prices of features.
@@ -30,14 +36,18 @@ class PriceSettings:
         Unit of the penalty; see `FeatureCosts`.
     limit : int or None
         Most features that may be selected.
-    shortlist : float
-        Number of features to select before the best `limit` of them are kept, as a multiple of `limit`.
+    above_chance : bool
+        Whether a purchase must gain more than the best split of useless features gains by chance.
+    drops : bool
+        Forward-backward selection: whether more features are bought than `limit`, and the least important ones
+        dropped.
     """
 
     penalty: float
     scale: PenaltyScale
     limit: int | None
-    shortlist: float = 1.0
+    above_chance: bool = False
+    drops: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,7 +65,9 @@ class TreeSettings:
         # With a tolerance: in floats, 0.28 * 100 is slightly more than 28.
         min_node_rows = self.min_node_fraction * weights.total_cells - 1e-9
         if self.min_samples_leaf is None:
-            min_leaf = max(1, math.ceil(min_node_rows / 4))
+            n_rows = weights.total_cells / weights.row
+            fewest = min(_MIN_LEAF, n_rows * _MIN_LEAF_SHARE) * weights.row
+            min_leaf = max(1, math.ceil(max(min_node_rows / 4, fewest) - 1e-9))
         else:
             min_leaf = max(1, math.ceil(self.min_samples_leaf * weights.row - 1e-9))
         return TreeLimits(min_node_rows, min_leaf, self.max_depth, self.revisit_share, self.longest_backoff)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.boosting import AnyCallback, Fitted, ProgressBar, train
+from gtgbm.boosting import AnyCallback, Fitted, ProgressBar
 from gtgbm.data import FrameSchema, as_values, check_rows
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.compact_tasks import TaskForests
@@ -29,10 +29,11 @@ from gtgbm.estimators.rows_of_tasks import (
 from gtgbm.estimators.tables import TableRead, read_columns, read_table
 from gtgbm.estimators.target_values import target_values
 from gtgbm.estimators.threads import make_pool, pool_for_rows
-from gtgbm.exact import F64, I64, FitContext
+from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss
-from gtgbm.multitask import FittedTasks, Task, TaskSharing, UsedFeature, train_tasks
+from gtgbm.multitask import FittedTasks, Task, TaskSharing, UsedFeature
 from gtgbm.parameters import PARAMETERS, Context
+from gtgbm.selection import train_selecting, train_tasks_selecting
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -228,7 +229,11 @@ class BaseMultitask(BaseGTGBM):
         )
         tasks = [self._with_own_limit(task) for task in tasks]
         with ProgressBar(self._checked("verbose") > 0, settings.rounds.n_rounds) as bar:
-            return train_tasks(tasks, sharing, make_pool(self.n_jobs), [bar.update, *callbacks])
+            pool = make_pool(self.n_jobs)
+            return train_tasks_selecting(tasks, sharing, pool, [bar.update, *callbacks], bar.phase)
+
+    def _is_limited(self) -> bool:
+        return self.n_features_to_select is not None or self.n_features_per_task is not None
 
     def _with_own_limit(self, task: Task) -> Task:
         settings = task.problem.settings
@@ -252,7 +257,8 @@ class BaseMultitask(BaseGTGBM):
         )
         problem = task.problem.with_settings(replace(settings, columns=columns))
         with ProgressBar(self._checked("verbose") > 0, settings.rounds.n_rounds) as bar:
-            fitted = train(problem, FitContext(make_pool(self.n_jobs)), [bar.update, *callbacks])
+            pool = make_pool(self.n_jobs)
+            fitted = train_selecting(problem, pool, [bar.update, *callbacks], report=bar.phase)
         owned = [(entry.feature, entry.category) for entry in fitted.model.history]
         return FittedTasks([fitted] * len(self.tasks_), owned, fitted.timings["total"])
 

@@ -31,9 +31,10 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         *,
         n_estimators: int = 100,
         learning_rate: float = 0.1,
-        penalty: float = 0.001,
+        penalty: float | str = 0.001,
         penalty_scale: str = "root",
         n_features_to_select: int | None = None,
+        selection: str = "auto",
         min_node_fraction: float = 0.02,
         min_samples_leaf: int | None = None,
         max_depth: int | None = None,
@@ -57,7 +58,6 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         colsample: float = 1.0,
         monotone_constraints: Any = None,
         warm_start: bool = False,
-        shortlist: float = 1.0,
         truncation_level: int = 30,
     ) -> None:
         self._set_parameters(locals())

@@ -48,7 +48,7 @@ class Parameters(BaseEstimator):
     n_relevant: Any = None
     failure_probability: Any = 0.1
     test_rows: Any = "auto"
-    shortlist: Any = 1.0
+    selection: Any = "forward"
 
     # Whether only some nodes of some trees search for new features (REVISIT_SHARE, LONGEST_BACKOFF).
     _limits_searches = False
@@ -94,6 +94,8 @@ class Parameters(BaseEstimator):
         rate = self.learning_rate if learning_rate is None else learning_rate
         scale: PenaltyScale = self._checked("penalty_scale")
         price = PARAMETERS["penalty"].check(cost, Context(others={"penalty_scale": scale}))
+        above_chance = price == "auto"
+        price = 0.0 if above_chance else price
         names = getattr(self, "feature_names_in_", None)
         context = Context(n_features=n_features, feature_names=names)
         categorical = self._checked("categorical_features", context)
@@ -118,7 +120,8 @@ class Parameters(BaseEstimator):
                 penalty=price,
                 scale=scale,
                 limit=self._checked("n_features_to_select", of_limit),
-                shortlist=self._checked_shortlist(),
+                above_chance=above_chance,
+                drops=self._drops(),
             ),
             tree=TreeSettings(
                 min_node_fraction=self._checked("min_node_fraction"),
@@ -150,13 +153,18 @@ class Parameters(BaseEstimator):
             return GroupTestSettings.of_paper(n_relevant, failure)
         return GroupTestSettings(n_relevant, failure)
 
-    def _checked_shortlist(self) -> float:
-        factor: float = self._checked("shortlist")
-        if factor > 1.0 and self.n_features_to_select is None:
+    def _drops(self) -> bool:
+        """Whether features are selected forward and backward."""
+        selection = self._checked("selection")
+        if selection == "forward-backward" and not self._is_limited():
             raise ValueError(
-                f"shortlist={self.shortlist} is a multiple of n_features_to_select, which is None: give both"
+                f"selection={selection!r} drops features until n_features_to_select are left, which is None: "
+                "give both, or selection='forward'"
             )
-        return factor
+        return bool(selection != "forward" and self._is_limited())
+
+    def _is_limited(self) -> bool:
+        return self.n_features_to_select is not None
 
     def _n_test_rows(self, penalty: float | None) -> int | None:
         rows: int | str | None = self._checked("test_rows")

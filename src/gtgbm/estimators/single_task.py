@@ -29,6 +29,8 @@ class SingleTask(BaseGTGBM):
     # Whether the estimator is a ranker, whose rows belong to queries.
     _ranks = False
     _seed: int
+    # The n_features_to_select of the previous fit.
+    _fitted_limit: int | None
 
     def fit(
         self,
@@ -105,12 +107,13 @@ class SingleTask(BaseGTGBM):
         # A continued fit must hold out the same rows: it has already trained on the others.
         seed = self._new_seed() if continued is None else self._seed
         columns = settings.columns
+        self._fitted_limit = settings.prices.limit
         self._seed, self._fitted_settings = seed, (self._loss_name, columns.monotone, columns.categorical)
         check_rows(rows.table.shape[0])
         rows, held_out = self._split_off(rows, validations, seed)
         problem = self._problem(rows, held_out, loss, settings, seed)
         with ProgressBar(verbose > 0, settings.rounds.n_rounds) as bar:
-            fitted = train_selecting(problem, pool, [bar.update, *callbacks], continued)
+            fitted = train_selecting(problem, pool, [bar.update, *callbacks], continued, bar.phase)
         owned = [(entry.feature, entry.category) for entry in fitted.model.history]
         # A new loss object: the one used for training refers to the training rows.
         self._keep({None: fitted}, owned, self._make_loss())
@@ -160,6 +163,12 @@ class SingleTask(BaseGTGBM):
             raise ValueError(
                 f"n_features_to_select={limit} is less than the {len(model.history)} features of "
                 "the previous fit: give more, or warm_start=False"
+            )
+        if settings.prices.drops and limit != self._fitted_limit:
+            raise ValueError(
+                f"n_features_to_select={limit}: warm_start=True continues with the features of the previous fit, "
+                f"which selected {self._fitted_limit}; give the same number, selection='forward', or "
+                "warm_start=False"
             )
         if loss.n_scores != model.start.shape[0]:
             raise ValueError("warm_start=True: y has a different number of classes than in the previous fit")

@@ -9,18 +9,28 @@ import numpy as np
 from scipy.sparse import vstack
 
 from gtgbm import _core
-from gtgbm.boosting import Dataset, Model, Problem, train
+from gtgbm.boosting import Dataset, HistoryEntry, Model, Problem, empty_model, train
 from gtgbm.data import issparse
 from gtgbm.exact import FitContext, RowWeights
 from gtgbm.losses import Targets
 from gtgbm.multitask.task import Task, TaskSharing
 
 
-def common_trees(tasks: Sequence[Task], sharing: TaskSharing, pool: _core.Pool) -> Model:
+def common_trees(
+    tasks: Sequence[Task],
+    sharing: TaskSharing,
+    pool: _core.Pool,
+    owned: Sequence[Sequence[HistoryEntry]] | None = None,
+) -> Model:
     """Fit one model to the rows of all tasks.
 
     A feature is bought once for all tasks. Its price, as a share of the squared error of all tasks, is the
     mean price for a single task divided by the number of tasks.
+
+    Parameters
+    ----------
+    owned : sequence of sequence of HistoryEntry, or None
+        Features that each task owns, the same for all tasks; None: features are bought.
     """
     sizes = [task.n_rows for task in tasks]
     first = tasks[0].problem
@@ -39,7 +49,12 @@ def common_trees(tasks: Sequence[Task], sharing: TaskSharing, pool: _core.Pool) 
         prices=replace(prices[0], penalty=float(penalty) / len(tasks), limit=min(limits, default=None)),
     )
     joint = Problem(_all_rows(tasks), first.loss, settings, first.seed)
-    return train(joint, FitContext(pool)).model
+    context, model = FitContext(pool), None
+    if owned is not None:
+        joint = joint.with_settings(settings.with_limit(len(owned[0])))
+        model = empty_model(joint, context)
+        model.history = list(owned[0])
+    return train(joint, context, (), model).model
 
 
 def _all_rows(tasks: Sequence[Task]) -> Dataset:

@@ -10,7 +10,7 @@ from time import perf_counter
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.boosting import AnyCallback, Callbacks, Fit, Fitted, Model, Progress, TaskParts, assemble
+from gtgbm.boosting import AnyCallback, Callbacks, Fit, Fitted, HistoryEntry, Model, Progress, TaskParts, assemble, empty_model
 from gtgbm.data import CategoryColumn, encode_categories_of_tasks, issparse
 from gtgbm.exact import F64, FitContext
 from gtgbm.multitask.common_trees import common_trees
@@ -43,8 +43,16 @@ def train_tasks(
     sharing: TaskSharing,
     pool: _core.Pool,
     callbacks: Sequence[AnyCallback] = (),
+    owned: Sequence[Sequence[HistoryEntry]] | None = None,
 ) -> FittedTasks:
-    """Fit a model per task, one round of all tasks at a time; purchases become cheaper for other tasks."""
+    """Fit a model per task, one round of all tasks at a time; purchases become cheaper for other tasks.
+
+    Parameters
+    ----------
+    owned : sequence of sequence of HistoryEntry, or None
+        Features that each task owns before the first round, of which tasks buy no more; None: tasks buy
+        features.
+    """
     start = perf_counter()
     categorical = _categories(tasks)
     problem = tasks[0].problem
@@ -55,7 +63,7 @@ def train_tasks(
     if tasks[0].rows is not None:
         shared_table = SharedTable(problem.data.table, pool, problem.settings.columns.max_bins, problem.seed)
     is_sharing = sharing.group_penalty > 0.0 or (sharing.limit is not None and sharing.limit < n_features)
-    common: Model | None = common_trees(tasks, sharing, pool) if sharing.n_common_rounds else None
+    common: Model | None = common_trees(tasks, sharing, pool, owned) if sharing.n_common_rounds else None
 
     def assemble_task(k: int) -> Fit:
         task, prices = tasks[k], tasks[k].problem.settings.prices
@@ -66,13 +74,18 @@ def train_tasks(
             None if shared_table is None or task.rows is None else partial(shared_table.of_rows, task.rows)
         )
         among = TaskParts(costs, categorical[k], columns)
+        problem, context = task.own_problem(), FitContext(turns.pools[k])
         continued = None if common is None else common.copy()
-        return assemble(task.own_problem(), FitContext(turns.pools[k]), continued, among)
+        if owned is not None:
+            problem = problem.with_settings(problem.settings.with_limit(len(owned[k])))
+            continued = empty_model(problem, context) if continued is None else continued
+            continued.history = list(owned[k])
+        return assemble(problem, context, continued, among)
 
     fits = turns.run(assemble_task, range(len(tasks)))
     fitted = _run_rounds(fits, tasks, turns, callbacks)
-    owned = [_described(feature, d, categorical[0]) for feature in turns.owned]
-    return FittedTasks(fitted, owned, perf_counter() - start)
+    bought = [_described(feature, d, categorical[0]) for feature in turns.owned]
+    return FittedTasks(fitted, bought, perf_counter() - start)
 
 
 def _run_rounds(

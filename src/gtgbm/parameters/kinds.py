@@ -125,10 +125,10 @@ class Number(Kind):
 
 @dataclass(frozen=True)
 class Penalty(Kind):
-    """A feature cost, whose range depends on penalty_scale."""
+    """A feature cost, whose range depends on penalty_scale, or 'auto'."""
 
-    doc_type = "float"
-    metavar = "NUMBER"
+    doc_type = "float or 'auto'"
+    metavar = "NUMBER|auto"
     _absolute = Number(low=0)
     _of_root = Number(
         low=0,
@@ -137,14 +137,16 @@ class Penalty(Kind):
         hint=" (a fraction of the squared error at the root; for other units use penalty_scale='absolute')",
     )
 
-    def check(self, name: str, value: Any, context: Context) -> float:
-        """Return a float."""
+    def check(self, name: str, value: Any, context: Context) -> float | str:
+        """Return a float or 'auto'."""
+        if isinstance(value, str) and value == "auto":
+            return value
         is_of_root = context.others.get("penalty_scale") == "root"
         return (self._of_root if is_of_root else self._absolute).check(name, value, context)
 
-    def parse(self, name: str, text: str) -> float:
-        """Read a number."""
-        return self._absolute.parse(name, text)
+    def parse(self, name: str, text: str) -> float | str:
+        """Read a number or 'auto'."""
+        return text if text == "auto" else self._absolute.parse(name, text)
 
 
 @dataclass(frozen=True)

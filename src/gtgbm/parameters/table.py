@@ -172,7 +172,9 @@ def _features() -> list[Parameter]:
             Penalty(),
             "Cost of the first use of a feature: a larger penalty selects fewer features. With "
             "penalty_scale='root' it is a fraction of the squared error at the root of each tree, in [0, 1); "
-            "with 'absolute' it is in units of that error.",
+            "with 'absolute' it is in units of that error. 'auto': what the best of all features would gain at a "
+            "node by chance if they were useless. With forward-backward selection only the last fit of a "
+            "model that is continued uses it.",
             panel,
             "μ",
         ),
@@ -190,11 +192,12 @@ def _features() -> list[Parameter]:
             aliases=("--max-features",),
         ),
         Parameter(
-            "shortlist",
-            Number(low=1),
-            "If above 1, the first fit selects shortlist * n_features_to_select features; the half with the "
-            "largest gain is kept and the model is refitted, until n_features_to_select are left. Callbacks "
-            "are called in the last fit only.",
+            "selection",
+            Choice(("auto", "forward", "forward-backward")),
+            "'forward': features are bought one after the other until n_features_to_select are selected, as in "
+            "the paper. 'forward-backward': models of parts of the rows buy more features than that, and those "
+            "that lower the loss on the other rows least are dropped. 'auto': 'forward-backward' with a limit "
+            "on the number of features, else 'forward'. Callbacks are called in the last fit only.",
             panel,
         ),
     ]

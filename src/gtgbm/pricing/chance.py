@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-_PROBABILITY = 0.05
-"""Probability that the best split of any of the useless features gains more than `chance_gain`."""
-
 
 @lru_cache(maxsize=4096)
-def chance_gain(n_features: int, leaf_share: float) -> float:
-    """Return the gain, in row variances of the node, that no useless feature exceeds with probability 0.95.
+def chance_gain(n_features: int, leaf_share: float, probability: float = 0.05) -> float:
+    """Return the gain that the best split of any useless feature seldom exceeds, in row variances of the node.
 
     The best split of a useless feature maximises a squared normal variable over its cuts. The distribution of
     that maximum is Miller and Siegmund's ("Maximally selected chi square statistics", Biometrics 1982).
@@ -22,9 +19,11 @@ def chance_gain(n_features: int, leaf_share: float) -> float:
         Number of features looked at.
     leaf_share : float
         Smallest share of the node's rows that a child may have, in (0, 0.5].
+    probability : float
+        Probability that any of the features gains more.
     """
     cuts = 2.0 * math.log((1.0 - leaf_share) / leaf_share)
-    wanted = _PROBABILITY / max(1, n_features)
+    wanted = probability / max(1, n_features)
     low, high = 1.0, 40.0
     for _ in range(60):
         b = (low + high) / 2.0

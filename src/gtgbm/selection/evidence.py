@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +15,8 @@ from gtgbm.selection.features import Feature, FeatureForest
 _PERMUTED_ROWS = 3000
 """Rows that a feature is permuted on: fewer held-out rows are permuted several times."""
 _MOST_PERMUTATIONS = 3
+_SHRINKAGES = (1.0, 0.75, 0.5, 0.35, 0.2)
+"""Factors on the scores of a model that are tried on held-out rows."""
 
 
 @dataclass
@@ -29,14 +31,19 @@ class Evidence:
         Rise of the held-out loss if the feature's values are permuted.
     square : dict from Feature to float
         Sum of squared rises of single rows or queries: the squared standard error of `rise`.
-    loss : float
-        Held-out loss of the models.
+    unit_losses : list of ndarray of float64, shape (units,)
+        For each model, what each held-out row or query adds to its mean loss.
     """
 
     gain: dict[Feature, float] = field(default_factory=dict)
     rise: dict[Feature, float] = field(default_factory=dict)
     square: dict[Feature, float] = field(default_factory=dict)
-    loss: float = 0.0
+    unit_losses: list[F64] = field(default_factory=list)
+
+    @property
+    def mean_loss(self) -> float:
+        """Mean held-out loss of the models."""
+        return float(np.mean([losses.sum() for losses in self.unit_losses]))
 
     def add(self, other: Evidence) -> None:
         """Add the evidence of other models; each of the two counts for half in gains."""
@@ -45,7 +52,7 @@ class Evidence:
                 mine[feature] = mine.get(feature, 0.0) + value
         own, theirs = self.gain_shares(), other.gain_shares()
         self.gain = {name: own.get(name, 0.0) + theirs.get(name, 0.0) for name in [*own, *theirs]}
-        self.loss += other.loss
+        self.unit_losses += other.unit_losses
 
     def add_fold(self, model: Model, rows: Dataset, loss: Loss, context: FitContext, seed: Sequence[int]) -> None:
         """Add the evidence of a model on rows that it was not trained on."""
@@ -53,8 +60,8 @@ class Evidence:
         for feature, gain in zip(of_model.features, of_model.gains.tolist(), strict=True):
             self.gain[feature] = self.gain.get(feature, 0.0) + gain
         scores = of_model.forest.scores(rows.table, context.pool, of_model.columns)
-        plain = loss.unit_losses(scores, rows.targets, context)
-        self.loss += float(plain.sum())
+        scores, shrinkage, plain = _calibrated(scores, model.start, rows, loss, context)
+        self.unit_losses.append(plain)
         if not of_model.features:
             return
         n_permutations = int(np.clip(_PERMUTED_ROWS // rows.n_rows, 1, _MOST_PERMUTATIONS))
@@ -65,7 +72,7 @@ class Evidence:
                 rows.table, donor, context.pool, np.arange(len(of_model.features)), of_model.columns
             )
             for f, change in enumerate(changes):
-                rises[f] += loss.unit_losses(scores + change, rows.targets, context) - plain
+                rises[f] += loss.unit_losses(scores + shrinkage * change, rows.targets, context) - plain
         rises /= n_permutations
         for f, feature in enumerate(of_model.features):
             self.rise[feature] = self.rise.get(feature, 0.0) + float(rises[f].sum())
@@ -76,13 +83,24 @@ class Evidence:
         return _shares(self.gain)
 
     def importance(self) -> dict[Feature, float]:
-        """Return the share of each feature in the gains plus its share in the rises of the held-out loss.
+        """Return the importance of each feature, in shares.
 
-        Gains of training rows are precise, but credit noise; rises on rows not trained on credit no noise, but
-        are less precise. Their sum is the more reliable one on tables of all kinds (docs/selection.md).
+        The share in the rises of the held-out loss credits no noise, but has a standard error. The share in the
+        gains of training rows has none, but credits noise, above all that of columns with many values. The
+        importance is their mean, weighted by precision, where the gain is trusted to be right within a factor
+        of about two: on many rows the rise decides, on few rows the gain.
         """
-        gains, rises = self.gain_shares(), _shares(self.rise)
-        return {feature: (gains[feature] + rises.get(feature, 0.0)) / 2.0 for feature in gains}
+        gains = self.gain_shares()
+        total = sum(value for value in self.rise.values() if value > 0.0)
+        if total <= 0.0:
+            return gains
+        importance = {}
+        for feature, gain in gains.items():
+            rise = self.rise.get(feature, 0.0) / total
+            variance, trust = self.square.get(feature, 0.0) / total**2, gain**2
+            mean = (rise * trust + gain * variance) / (trust + variance) if trust + variance > 0.0 else 0.0
+            importance[feature] = max(mean, 0.0)
+        return importance
 
     def z_score(self, feature: Feature) -> float:
         """Return the rise of the held-out loss without the feature, in standard errors."""
@@ -96,15 +114,22 @@ def _shares(values: dict[Feature, float]) -> dict[Feature, float]:
     return {feature: max(value, 0.0) / total if total > 0.0 else 0.0 for feature, value in values.items()}
 
 
-def mean_importance(
-    evidence: Iterable[Evidence], weights: Sequence[float]
-) -> dict[Feature, float]:
-    """Return the mean importance of each feature over tasks."""
-    mean: dict[Feature, float] = {}
-    for of_task, weight in zip(evidence, weights, strict=True):
-        for feature, importance in of_task.importance().items():
-            mean[feature] = mean.get(feature, 0.0) + weight * importance
-    return mean
+def _calibrated(
+    scores: F64, start: F64, rows: Dataset, loss: Loss, context: FitContext
+) -> tuple[F64, float, F64]:
+    """Shrink scores towards the constant until the loss is lowest; return them, the factor and the losses.
+
+    The models are not stopped early: on few rows their scores are too large, so that a few rows that are wrong
+    by much would decide what a feature is worth.
+    """
+    best: tuple[float, float, F64] | None = None
+    for factor in _SHRINKAGES:
+        losses = loss.unit_losses(start[:, None] + factor * (scores - start[:, None]), rows.targets, context)
+        total = float(losses.sum())
+        if best is None or total < best[0]:
+            best = total, factor, losses
+    assert best is not None
+    return start[:, None] + best[1] * (scores - start[:, None]), best[1], best[2]
 
 
 def constant_loss(start: F64, rows: Dataset, loss: Loss, context: FitContext) -> float:

@@ -27,7 +27,7 @@ class Folds:
     Attributes
     ----------
     tasks : list of Dataset
-        Rows of each task, at most `MOST_ROWS`; sparse tables are in CSR format, whose rows can be read.
+        Rows of each task; sparse tables are in CSR format, whose rows can be read.
     number : list of ndarray of int64, shape (n,)
         Fold of each row of each task.
     """
@@ -36,8 +36,10 @@ class Folds:
     number: list[I64]
 
     @classmethod
-    def of(cls, tasks: Sequence[Dataset], rng: np.random.Generator) -> Folds | None:
-        """Deal the rows of each task to folds; None if a task has too few of them."""
+    def of(
+        cls, tasks: Sequence[Dataset], rng: np.random.Generator, most_rows: int = MOST_ROWS
+    ) -> Folds | None:
+        """Deal the rows of each task, at most so many, to folds; None if a task has too few of them."""
         kept, number = [], []
         for task in tasks:
             units = _units(task.targets)
@@ -46,8 +48,8 @@ class Folds:
                 return None
             fold = np.full(order.shape[0], -1, dtype=np.int64)
             n_kept = order.shape[0]
-            if task.n_rows > MOST_ROWS:
-                n_kept = max(N_FOLDS * _FEWEST_UNITS, order.shape[0] * MOST_ROWS // task.n_rows)
+            if task.n_rows > most_rows:
+                n_kept = max(N_FOLDS * _FEWEST_UNITS, order.shape[0] * most_rows // task.n_rows)
             # Units next to each other have similar targets: each fold gets one of N_FOLDS neighbours.
             drawn = order[np.sort(rng.permutation(order.shape[0])[:n_kept])]
             fold[drawn] = _in_blocks(drawn.shape[0], rng)

@@ -11,10 +11,10 @@ import numpy as np
 from gtgbm.boosting import Dataset, Model
 from gtgbm.exact import F64, FitContext
 from gtgbm.losses import Loss
-from gtgbm.selection.evidence import Evidence, constant_loss, mean_importance
+from gtgbm.selection.evidence import Evidence, constant_loss
 from gtgbm.selection.features import Feature
 from gtgbm.selection.folds import N_FOLDS, Folds
-from gtgbm.selection.noise import doubtful
+from gtgbm.selection.noise import doubts
 
 _LOW_PRICE = 4.0
 """In row variances: about the gain by chance of a useless feature's best split."""
@@ -26,6 +26,8 @@ _KEPT = 0.7
 """Share of the features that a step of the backward phase keeps."""
 _MEMORY = 0.7
 """Weight of the importance in earlier steps, which had more features, against that in the last one."""
+_CLEARLY = 2.0
+"""Standard errors by which the loss must be lower without features in doubt for them to be dropped."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,15 @@ class Problems:
         Constant scores of each task.
     limits : Limits
     seed : int
+    given : sequence of int
+        Columns that are owned without being selected.
     """
 
     loss: Loss
     starts: list[F64]
     limits: Limits
     seed: int
+    given: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -95,8 +100,10 @@ class ForwardBackward:
 
     Backward: the most important features of all folds are owned from the start and trained on again, and the
     least important ones are dropped, repeatedly, because the importance of a feature among many others says
-    little about its importance among few. In each fold, a model owns only features that were bought there or
-    are clear from the forward phase, so that the rows of the fold stay unseen.
+    little about its importance among few. Each step deals the rows to other folds, so that no division of the
+    rows decides alone.
+
+    At last, features that show no signal are dropped, unless the loss on unseen rows speaks for them.
 
     Parameters
     ----------
@@ -119,22 +126,24 @@ class ForwardBackward:
         self._report = report
         sizes = np.array([task.n_rows for task in folds.tasks], dtype=np.float64)
         self._weights: list[float] = (sizes / sizes.sum()).tolist()
-        self._bought: list[list[set[Feature]]] = [[set() for _ in sizes] for _ in range(N_FOLDS)]
 
     def select(self) -> Chosen:
         """Return the features of each task."""
         forward = self._forward()
-        importance = [evidence.importance() for evidence in forward]
+        given = self._problems.given
+        importance = [
+            {feature: value for feature, value in evidence.importance().items() if feature.column not in given}
+            for evidence in forward
+        ]
         importance = self._cut(importance, *self._first_sizes())
         while self._exceeds(importance):
-            total = len(_union(importance))
+            total, most = len(_union(importance)), max(map(len, importance))
             self._report(f"backward: {total} features")
-            evidence = self._judged(importance, forward)
+            new = self._judged(self._dealt_again(total), importance)
             importance = [
-                _updated(old, new.importance()) for old, new in zip(importance, evidence, strict=True)
+                _updated(old, of_task.importance()) for old, of_task in zip(importance, new, strict=True)
             ]
-            sizes = [len(of_task) for of_task in importance]
-            importance = self._cut(importance, _kept(total), _kept(max(sizes)))
+            importance = self._cut(importance, _kept(total), _kept(most))
         return Chosen([_sorted(of_task) for of_task in self._without_noise(importance, forward)])
 
     def _wanted(self) -> tuple[float, float]:
@@ -158,43 +167,34 @@ class ForwardBackward:
         factor, least = _POOL
         limit = int(max(least, factor * min(self._wanted())))
         n_columns = self._folds.tasks[0].table.shape[1]
+        # The largest of d standard normal variables squared is about 2 log d.
         prices = sorted({_LOW_PRICE, max(_LOW_PRICE, 2.0 * math.log(n_columns))})
         evidence = [Evidence() for _ in self._weights]
         for price in prices:
             of_price = [Evidence() for _ in self._weights]
             for fold in range(N_FOLDS):
                 self._report(f"forward: price {price:.1f}, fold {fold + 1} of {N_FOLDS}")
-                models = self._fold(of_price, fold, Stage(price, limit))
-                for bought, model in zip(self._bought[fold], models, strict=True):
-                    bought.update(Feature.of(entry.feature, entry.category) for entry in model.history)
+                self._fold(self._folds, of_price, fold, Stage(price, limit))
             for known, new in zip(evidence, of_price, strict=True):
                 known.add(new)
         return evidence
 
-    def _fold(self, evidence: Sequence[Evidence], fold: int, stage: Stage) -> list[Model]:
+    def _fold(self, folds: Folds, evidence: Sequence[Evidence], fold: int, stage: Stage) -> None:
         """Train models outside a fold and add the evidence of its rows."""
-        models = self._trainer(self._folds.training(fold), stage)
-        for k, (model, rows) in enumerate(zip(models, self._folds.held_out(fold), strict=True)):
+        models = self._trainer(folds.training(fold), stage)
+        for k, (model, rows) in enumerate(zip(models, folds.held_out(fold), strict=True)):
             seed = [self._problems.seed, fold, k]
             evidence[k].add_fold(model, rows, self._problems.loss, self._context, seed)
-        return models
 
-    def _judged(
-        self, features: Sequence[dict[Feature, float]], forward: Sequence[Evidence]
-    ) -> list[Evidence]:
+    def _judged(self, folds: Folds, features: Sequence[dict[Feature, float]]) -> list[Evidence]:
         """Return the evidence for some features of each task, by models that own no others."""
         evidence = [Evidence() for _ in self._weights]
-        clear = [
-            {feature for feature in of_task if of_forward.z_score(feature) > 3.0}
-            for of_task, of_forward in zip(features, forward, strict=True)
-        ]
         for fold in range(N_FOLDS):
-            owned = [
-                [feature for feature in of_task if feature in bought or feature in known]
-                for of_task, bought, known in zip(features, self._bought[fold], clear, strict=True)
-            ]
-            self._fold(evidence, fold, Stage(0.0, 0, owned))
+            self._fold(folds, evidence, fold, Stage(0.0, 0, [list(of_task) for of_task in features]))
         return evidence
+
+    def _dealt_again(self, number: int) -> Folds:
+        return self._folds.dealt_again(np.random.default_rng([self._problems.seed, 29, number]))
 
     def _cut(
         self, importance: Sequence[dict[Feature, float]], total: float, per_task: float
@@ -214,29 +214,45 @@ class ForwardBackward:
         self, importance: list[dict[Feature, float]], forward: Sequence[Evidence]
     ) -> list[dict[Feature, float]]:
         """Drop features without any signal unless the loss on unseen rows is higher without them."""
-        problems, context = self._problems, self._context
-        doubts = [
-            doubtful(of_task, evidence, rows, start, problems.loss, context)
+        problems = self._problems
+        of_tasks = [
+            doubts(of_task, evidence, rows, start, problems.loss, self._context)
             for of_task, evidence, rows, start in zip(
                 importance, forward, self._folds.tasks, problems.starts, strict=True
             )
         ]
-        if not any(doubts):
+        if not any(of_task.anything for of_task in of_tasks) and self._is_no_better(forward):
+            return [{} for _ in importance]
+        if not any(of_task.features for of_task in of_tasks):
             return importance
         self._report("noise")
         without = [
-            {name: value for name, value in of_task.items() if name not in doubt}
-            for of_task, doubt in zip(importance, doubts, strict=True)
+            {name: value for name, value in of_task.items() if name not in doubt.features}
+            for of_task, doubt in zip(importance, of_tasks, strict=True)
         ]
-        losses = [self._loss(chosen, forward) for chosen in (importance, without)]
-        return without if losses[1] <= losses[0] else importance
+        again = self._dealt_again(0)
+        kept, left = self._judged(again, importance), self._judged(again, without)
+        rise, error = self._compared(left) - self._compared(kept), self._error_of_difference(kept, left)
+        return without if rise < -_CLEARLY * error else importance
 
-    def _loss(self, features: Sequence[dict[Feature, float]], forward: Sequence[Evidence]) -> float:
-        """Return the held-out loss of models that own some features, as a share of that of constants."""
-        evidence, losses = self._judged(features, forward), []
-        for of_task, rows, start in zip(evidence, self._folds.tasks, self._problems.starts, strict=True):
-            constant = constant_loss(start, rows, self._problems.loss, self._context)
-            losses.append(of_task.loss / N_FOLDS - constant)
+    def _error_of_difference(self, one: Sequence[Evidence], other: Sequence[Evidence]) -> float:
+        """Return the standard error of the difference of two mean held-out losses."""
+        variance = 0.0
+        for first, second, weight in zip(one, other, self._weights, strict=True):
+            differences = np.concatenate(first.unit_losses) - np.concatenate(second.unit_losses)
+            variance += float((weight * differences / N_FOLDS) @ (weight * differences / N_FOLDS))
+        return math.sqrt(variance)
+
+    def _is_no_better(self, forward: Sequence[Evidence]) -> bool:
+        """Whether the models of the forward phase predict unseen rows no better than constants."""
+        return self._compared(forward) >= 0.0
+
+    def _compared(self, evidence: Sequence[Evidence]) -> float:
+        """Return the mean held-out loss of models over tasks, minus that of constants."""
+        losses = [
+            of_task.mean_loss - constant_loss(start, rows, self._problems.loss, self._context)
+            for of_task, rows, start in zip(evidence, self._folds.tasks, self._problems.starts, strict=True)
+        ]
         return float(np.dot(losses, self._weights))
 
 
@@ -266,4 +282,4 @@ def _updated(old: dict[Feature, float], new: dict[Feature, float]) -> dict[Featu
 
 
 def _kept(n: int) -> int:
-    return math.ceil(_KEPT * n - 1e-9)
+    return min(n - 1, math.ceil(_KEPT * n - 1e-9))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,12 +18,32 @@ from gtgbm.selection.features import Feature
 
 _MIN_LEAF = 10
 """Fewest rows on each side of a cut, as in the trees."""
+_DOUBT = 2.0
+"""Features are in doubt if the loss without them rises by less than so many standard errors."""
+_PROBABILITY = 0.01
+"""Probability that any of the columns of a table of noise seems to have a signal of its own."""
 
 
-def doubtful(
+@dataclass(frozen=True)
+class Doubts:
+    """Which features may be noise.
+
+    Attributes
+    ----------
+    features : set of Feature
+        Features that show no signal: neither together with others nor alone.
+    anything : bool
+        Whether any feature shows a signal that chance does not explain.
+    """
+
+    features: set[Feature]
+    anything: bool
+
+
+def doubts(
     features: Iterable[Feature], evidence: Evidence, rows: Dataset, start: F64, loss: Loss, context: FitContext
-) -> set[Feature]:
-    """Return the features that show no signal: neither together with others nor alone.
+) -> Doubts:
+    """Tell which features of a task may be noise.
 
     Parameters
     ----------
@@ -31,17 +52,21 @@ def doubtful(
     rows : Dataset
         All rows of the task.
     start : ndarray of float64, shape (k,)
-        Constant scores, whose residuals a feature with signal explains.
+        Constant scores, whose residuals a feature with a signal of its own explains.
     """
-    n_candidates = len(evidence.rise)
-    enough = math.sqrt(2.0 * math.log(max(2, n_candidates)))
-    unclear = [feature for feature in features if evidence.z_score(feature) < enough]
-    if not unclear or rows.n_rows < 2 * _MIN_LEAF:
-        return set(unclear)
-    scores = np.repeat(start[:, None], rows.n_rows, axis=1)
-    residuals = loss.derivatives(scores, rows.targets, context).residuals * rows.targets.weights.as_floats()
-    wanted = chance_gain(rows.table.shape[1] * start.shape[0], _MIN_LEAF / rows.n_rows)
-    return {feature for feature in unclear if _best_cut(_values(rows, feature), residuals) < wanted}
+    scores = {feature: evidence.z_score(feature) for feature in features}
+    # The largest of m standard normal variables is about sqrt(2 log m).
+    beyond_chance = 1.0 + math.sqrt(2.0 * math.log(max(2, len(evidence.rise))))
+    anything = any(z > beyond_chance for z in scores.values())
+    unclear = [feature for feature, z in scores.items() if z < _DOUBT]
+    if rows.n_rows < 2 * _MIN_LEAF or (anything and not unclear):
+        return Doubts(set(unclear), anything)
+    constant = np.repeat(start[:, None], rows.n_rows, axis=1)
+    residuals = loss.derivatives(constant, rows.targets, context).residuals * rows.targets.weights.as_floats()
+    chance = chance_gain(rows.table.shape[1] * start.shape[0], _MIN_LEAF / rows.n_rows, _PROBABILITY)
+    looked_at = unclear if anything else scores
+    alone = {feature for feature in looked_at if _best_cut(_values(rows, feature), residuals) > chance}
+    return Doubts(set(unclear) - alone, anything or bool(alone))
 
 
 def _values(rows: Dataset, feature: Feature) -> F64:

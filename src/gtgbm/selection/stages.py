@@ -1,0 +1,52 @@
+"""Settings of the fits that selection runs before the last one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gtgbm.boosting import Fitted, PriceSettings, Settings
+from gtgbm.exact import RowWeights
+from gtgbm.selection.features import Feature, FeatureForest
+from gtgbm.selection.forward_backward import Stage
+
+_ROUNDS = 60
+_FEWEST_ROUNDS = 15
+"""Fewest rounds of a fit with many scores per row, which grows a tree for each score in each round."""
+_LEARNING_RATE = 0.1
+_LARGEST_PENALTY = 0.5
+
+
+def stage_settings(settings: Settings, stage: Stage, n_scores: int, weights: RowWeights) -> Settings:
+    """Return the settings of a fit that tells which features matter: fewer rounds, with another price.
+
+    Parameters
+    ----------
+    weights : RowWeights
+        Weights of the rows that are trained on.
+    """
+    rounds = settings.rounds
+    n_rounds = min(rounds.n_rounds, _ROUNDS if n_scores == 1 else max(_FEWEST_ROUNDS, _ROUNDS // n_scores))
+    n_rows = weights.total_cells / weights.row
+    return replace(
+        settings,
+        rounds=replace(
+            rounds, n_rounds=n_rounds, learning_rate=max(rounds.learning_rate, _LEARNING_RATE), patience=None
+        ),
+        prices=PriceSettings(min(stage.price / n_rows, _LARGEST_PENALTY), "root", stage.limit),
+    )
+
+
+def with_used_features(fitted: Fitted, importance: dict[Feature, float]) -> Fitted:
+    """Describe the features that were owned before the first round: those that trees use are selected.
+
+    Their gain is their importance, since nothing was bought, and their loss that of the first round.
+    """
+    model = fitted.model
+    used = set(FeatureForest.of(model).features)
+    first = model.training_losses[0] if model.training_losses else float("nan")
+    model.history = [
+        feature.entry(value)._replace(training_loss=first)
+        for feature, value in importance.items()
+        if feature in used
+    ]
+    return fitted

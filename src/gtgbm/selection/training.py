@@ -1,0 +1,63 @@
+"""Trains one model, after selecting its features if the settings ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.boosting import AnyCallback, Dataset, Fitted, Model, Problem, empty_model, train
+from gtgbm.exact import FitContext
+from gtgbm.selection.features import Feature, owning
+from gtgbm.selection.folds import Folds
+from gtgbm.selection.forward_backward import ForwardBackward, Limits, Problems, Stage
+from gtgbm.selection.stages import stage_settings, with_used_features
+
+
+def train_selecting(
+    problem: Problem,
+    pool: _core.Pool,
+    callbacks: Sequence[AnyCallback] = (),
+    continued: Model | None = None,
+    report: Callable[[str], None] = lambda text: None,
+) -> Fitted:
+    """Fit a model; with forward-backward selection, its features are selected first.
+
+    Parameters
+    ----------
+    report : callable
+        ``report(text)`` is told each phase of the selection.
+    """
+    context, settings = FitContext(pool), problem.settings
+    folds = None
+    if settings.prices.drops and settings.prices.limit is not None and continued is None:
+        folds = Folds.of([problem.data], np.random.default_rng([problem.seed, 17]))
+    if folds is None:
+        # A continued fit keeps its features, and a few rows say nothing about rows not trained on.
+        return train(problem, context, callbacks, continued)
+    model = empty_model(problem, context)
+    with context.timings.stage("selection"):
+        importance = _select(problem, folds, model, context, report)
+    report("")
+    model.history = owning(model.start, importance).history
+    last = problem.with_settings(settings.with_limit(len(importance)))
+    return with_used_features(train(last, context, callbacks, model), importance)
+
+
+def _select(
+    problem: Problem, folds: Folds, empty: Model, context: FitContext, report: Callable[[str], None]
+) -> dict[Feature, float]:
+    """Return the selected features with their importance, the most important first."""
+
+    def trained(rows: Sequence[Dataset], stage: Stage) -> list[Model]:
+        (data,) = rows
+        settings = stage_settings(problem.settings, stage, problem.loss.n_scores, data.targets.weights)
+        owned = empty.copy() if stage.owned is None else owning(empty.start, stage.owned[0])
+        if stage.owned is not None:
+            settings = settings.with_limit(len(stage.owned[0]))
+        return [train(Problem(data, problem.loss, settings, problem.seed), FitContext(context.pool), (), owned).model]
+
+    limits = Limits(problem.settings.prices.limit, None)
+    problems = Problems(problem.loss, [empty.start], limits, problem.seed, problem.settings.columns.given)
+    return ForwardBackward(folds, trained, problems, context, report).select().tasks[0]

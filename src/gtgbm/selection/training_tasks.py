@@ -1,0 +1,120 @@
+"""Trains the models of several tasks, after selecting their features if the settings ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+
+import numpy as np
+
+from gtgbm import _core
+from gtgbm.boosting import AnyCallback, Dataset, Fitted, HistoryEntry, Model, Problem, empty_model
+from gtgbm.exact import FitContext
+from gtgbm.multitask import FittedTasks, Task, TaskSharing, train_tasks
+from gtgbm.selection.features import Feature
+from gtgbm.selection.folds import MOST_ROWS, Folds
+from gtgbm.selection.forward_backward import ForwardBackward, Limits, Problems, Stage
+from gtgbm.selection.stages import stage_settings, with_used_features
+
+_FEWEST_ROWS = 2000
+"""Rows that each of many tasks is selected on, if it has so many."""
+
+
+def train_tasks_selecting(
+    tasks: Sequence[Task],
+    sharing: TaskSharing,
+    pool: _core.Pool,
+    callbacks: Sequence[AnyCallback] = (),
+    report: Callable[[str], None] = lambda text: None,
+) -> FittedTasks:
+    """Fit a model per task; with forward-backward selection, their features are selected first.
+
+    Parameters
+    ----------
+    report : callable
+        ``report(text)`` is told each phase of the selection.
+    """
+    begin, prices = perf_counter(), tasks[0].problem.settings.prices
+    limits, folds = Limits(sharing.limit, prices.limit), None
+    if prices.drops and limits != Limits(None, None):
+        folds = _folds(tasks)
+    if folds is None:
+        return train_tasks(tasks, sharing, pool, callbacks)
+    importance = _select(tasks, folds, limits, sharing, pool, report)
+    if sharing.n_common_rounds:
+        importance = [_for_all(importance, limits, tasks)] * len(tasks)
+    report("")
+    owned = [[feature.entry(value) for feature, value in of_task.items()] for of_task in importance]
+    fitted = train_tasks(tasks, sharing, pool, callbacks, owned)
+    models = [with_used_features(*pair) for pair in zip(fitted.tasks, importance, strict=True)]
+    return FittedTasks(models, _selected(models), perf_counter() - begin)
+
+
+def _folds(tasks: Sequence[Task]) -> Folds | None:
+    """Deal the rows of tasks to folds; of many tasks, fewer rows each."""
+    rng, most_rows = np.random.default_rng([tasks[0].problem.seed, 17]), _most_rows(len(tasks))
+    datasets = []
+    for task in tasks:
+        table, targets = task.problem.data.table, task.problem.data.targets
+        if task.rows is None:
+            datasets.append(task.problem.data)
+            continue
+        # The table is that of all tasks: only the rows in use are copied.
+        drawn = np.sort(rng.permutation(task.n_rows)[:most_rows])
+        datasets.append(Dataset(table[task.rows[drawn]], targets.of_rows(drawn)))
+    return Folds.of(datasets, rng, most_rows)
+
+
+def _most_rows(n_tasks: int) -> int:
+    return max(_FEWEST_ROWS, MOST_ROWS // n_tasks)
+
+
+def _select(
+    tasks: Sequence[Task],
+    folds: Folds,
+    limits: Limits,
+    sharing: TaskSharing,
+    pool: _core.Pool,
+    report: Callable[[str], None],
+) -> list[dict[Feature, float]]:
+    """Return the selected features of each task with their importance, the most important first."""
+    context = FitContext(pool)
+    starts = [empty_model(task.problem, context).start for task in tasks]
+    alone = TaskSharing(0.0, None, sharing.in_parallel)
+
+    def trained(rows: Sequence[Dataset], stage: Stage) -> list[Model]:
+        of_stage = []
+        for task, data in zip(tasks, rows, strict=True):
+            problem = task.problem
+            settings = stage_settings(problem.settings, stage, problem.loss.n_scores, data.targets.weights)
+            of_stage.append(Task(Problem(data, problem.loss, settings, problem.seed), None))
+        owned: list[list[HistoryEntry]] | None = None
+        if stage.owned is not None:
+            owned = [[feature.entry(0.0) for feature in of_task] for of_task in stage.owned]
+        return [fitted.model for fitted in train_tasks(of_stage, alone, pool, (), owned).tasks]
+
+    problems = Problems(tasks[0].problem.loss, starts, limits, tasks[0].problem.seed)
+    return ForwardBackward(folds, trained, problems, context, report).select().tasks
+
+
+def _for_all(
+    importance: Sequence[dict[Feature, float]], limits: Limits, tasks: Sequence[Task]
+) -> dict[Feature, float]:
+    """Return the features that all tasks own, because they have common trees."""
+    mean: dict[Feature, float] = {}
+    for of_task, task in zip(importance, tasks, strict=True):
+        for feature, value in of_task.items():
+            mean[feature] = mean.get(feature, 0.0) + task.n_rows * value
+    limit = min(limit for limit in (limits.total, limits.per_task) if limit is not None)
+    ranked = sorted(mean, key=lambda feature: (-mean[feature], feature.column, str(feature.category)))
+    return {feature: mean[feature] for feature in ranked[:limit]}
+
+
+def _selected(fitted: Sequence[Fitted]) -> list[tuple[int, float | None]]:
+    """Return column and category of the features of all tasks, each once."""
+    features = {
+        Feature.of(entry.feature, entry.category): (entry.feature, entry.category)
+        for of_task in fitted
+        for entry in of_task.model.history
+    }
+    return list(features.values())
