@@ -145,6 +145,7 @@ def scan_histograms(
     total: I64,
     count_bits: int,
     min_leaf: int,
+    l2: float,
     gain: F64,
     where: I32,
 ) -> None: ...
@@ -166,6 +167,7 @@ def scan_pair_histograms(
     total: I64,
     count_bits: int,
     min_leaf: int,
+    l2: float,
     gain: F64,
     bin: I32,
     missing_side: I32,
@@ -214,6 +216,7 @@ def grow_subtrees(
     count_bits: int,
     fewest_rows: int,
     min_leaf: int,
+    l2: float,
     max_depth: int,
     rows: I32,
     cells: I64,
@@ -272,6 +275,7 @@ def search_sparse(
     cells: I64,
     count_bits: int,
     min_leaf: int,
+    l2: float,
     gain: F64,
     where: I32,
 ) -> None: ...
@@ -300,6 +304,7 @@ def search_groups(
     end: I64,
     count_bits: int,
     min_leaf: int,
+    l2: float,
     feature: I64,
     gain: F64,
 ) -> None: ...

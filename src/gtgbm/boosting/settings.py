@@ -42,10 +42,17 @@ class PriceSettings:
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """Settings of trees; see `TreeLimits`, whose numbers of rows depend on the weights of a round."""
+    """Settings of trees; see `TreeLimits`, whose numbers of rows depend on the weights of a round.
+
+    Attributes
+    ----------
+    l2 : float
+        L2 regularization λ of leaf values, in units of weight, or of curvature.
+    """
 
     min_node_fraction: float
     min_samples_leaf: int | None
+    l2: float
     max_depth: int | None
     revisit_share: float
     longest_backoff: int
@@ -58,7 +65,14 @@ class TreeSettings:
             min_leaf = max(1, math.ceil(min_node_rows / 4))
         else:
             min_leaf = max(1, math.ceil(self.min_samples_leaf * weights.row - 1e-9))
-        return TreeLimits(min_node_rows, min_leaf, self.max_depth, self.revisit_share, self.longest_backoff)
+        return TreeLimits(
+            min_node_rows,
+            min_leaf,
+            self.l2 * weights.l2_unit,
+            self.max_depth,
+            self.revisit_share,
+            self.longest_backoff,
+        )
 
 
 @dataclass(frozen=True)

@@ -87,11 +87,12 @@ class TreeGrower:
         """
         context, costs = self._context, self._costs
         with context.timings.stage("residuals"):
-            cells = pack(residuals, weights, context)
+            limits = self._limits_of(weights)
+            cells = pack(residuals, weights, context, centred=limits.l2 == 0.0)
             self._order.start_tree()
             features = None if allowed is None else self._columns.owned.features_of(allowed)
         root_sse = float(cells.sse(np.array([cells.total]), np.array([cells.squares]))[0])
-        tree = TreeContext(context, cells, self._order, self._limits_of(weights), root_sse)
+        tree = TreeContext(context, cells, self._order, limits, root_sse)
         # The price has the unit of gains: squared fixed-point residuals times integer weights.
         costs.start_tree(root_sse, cells.scale * math.sqrt(weights.cell_unit), features)
         self._columns.start_tree(features, costs)

@@ -53,6 +53,7 @@ class SparseLevelSearch:
             cells=tree.cells.values,
             count_bits=tree.cells.count_bits,
             min_leaf=tree.min_leaf,
+            l2=tree.limits.l2,
             gain=gain,
             where=where,
         )
