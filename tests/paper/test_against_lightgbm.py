@@ -282,3 +282,23 @@ def test_same_newton_trees_for_log_loss(weighted: bool, l2: float) -> None:
     theirs = lightgbm_model(X, y, 5, weight, **settings)
     assert assert_same_trees(X, ours.trees_, theirs) == sum(ours.n_leaves_ - 1) >= 5
     np.testing.assert_allclose(ours.predict_proba(X)[:, 1], theirs.predict(X), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("num_leaves", [2, 4, 13])
+@pytest.mark.parametrize(("l2", "missing"), [(0.0, 0.15), (0.5, 0.0)])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_same_trees_with_few_leaves(seed: int, num_leaves: int, l2: float, missing: float) -> None:
+    """LightGBM grows leaf by leaf, so its trees have the splits of largest gain."""
+    X, y = table_with_few_values(seed, missing)
+    ours = AGBMRegressor(
+        penalty=0.0,
+        n_estimators=N_TREES,
+        max_leaf_nodes=num_leaves,
+        min_node_fraction=0.0,
+        min_samples_leaf=MIN_LEAF,
+        l2_regularization=l2,
+    ).fit(X, y)
+    theirs = lightgbm_model(X, y, N_TREES, num_leaves=num_leaves, lambda_l2=l2)
+    assert assert_same_trees(X, ours.trees_, theirs) == N_TREES * (num_leaves - 1)
+    assert (ours.n_leaves_ == num_leaves).all()
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=0, atol=1e-5 * np.ptp(y))

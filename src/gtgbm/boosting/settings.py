@@ -54,8 +54,15 @@ class TreeSettings:
     min_samples_leaf: int | None
     l2: float
     max_depth: int | None
+    max_leaf_nodes: int | None
     revisit_share: float
     longest_backoff: int
+
+    @property
+    def _deepest(self) -> int | None:
+        """Maximum depth: with k leaves, no leaf is deeper than k - 1."""
+        by_leaves = None if self.max_leaf_nodes is None else self.max_leaf_nodes - 1
+        return min((depth for depth in (self.max_depth, by_leaves) if depth is not None), default=None)
 
     def limits(self, weights: RowWeights) -> TreeLimits:
         """Return the limits of a tree for these sample weights."""
@@ -69,7 +76,8 @@ class TreeSettings:
             min_node_rows,
             min_leaf,
             self.l2 * weights.l2_unit,
-            self.max_depth,
+            self._deepest,
+            self.max_leaf_nodes,
             self.revisit_share,
             self.longest_backoff,
         )

@@ -10,6 +10,7 @@ import numpy as np
 
 from gtgbm.exact import F64, I32, I64, Bool, FitContext, RowWeights, pack
 from gtgbm.growing.backoff import SearchBackoff
+from gtgbm.growing.best_first import best_first, used_purchases
 from gtgbm.growing.feature_columns import FeatureColumns
 from gtgbm.growing.growing_tree import GrowingTree, Purchase
 from gtgbm.pricing import FeatureCosts
@@ -103,6 +104,13 @@ class TreeGrower:
         growing = GrowingTree(tree, self._columns, costs, searches=searches)
         growing.grow()
         begin, end = growing.builder.rows()
-        grown = growing.builder.tree(cells.scale, weights.cell_unit)
+        grown, purchases = growing.builder.tree(cells.scale, weights.cell_unit), growing.purchases
+        if limits.max_leaf_nodes is not None and grown.n_leaves > limits.max_leaf_nodes:
+            kept = best_first(grown, limits.max_leaf_nodes)
+            purchases, unused = used_purchases(purchases, grown, growing.builder.features(), kept)
+            for feature in reversed(unused):
+                self._columns.give_back(feature)
+                costs.give_back(feature)
+            grown, begin, end = grown.only(kept), begin[kept], end[kept]
         leaves = np.flatnonzero(grown.feature < 0)
-        return GrownTree(grown, leaves, begin[leaves], end[leaves], self._order.rows, growing.purchases)
+        return GrownTree(grown, leaves, begin[leaves], end[leaves], self._order.rows, purchases)

@@ -106,6 +106,13 @@ def _trees() -> list[Parameter]:
             "max_depth", Count(low=1, optional=True), "Maximum depth of a tree. None: no limit.", panel
         ),
         Parameter(
+            "max_leaf_nodes",
+            Count(low=2, optional=True),
+            "Maximum number of leaves of a tree. The splits with the largest gains are kept, in the order "
+            "of best-first growth. None: no limit.",
+            panel,
+        ),
+        Parameter(
             "l2_regularization",
             Number(low=0),
             "L2 regularization λ of the leaf values: a leaf is the sum of the residuals divided by the sum "
@@ -113,7 +120,6 @@ def _trees() -> list[Parameter]:
             "weights, or of the curvatures with criterion='newton'. Leaves that are medians or quantiles are "
             "not regularized, only their splits are.",
             panel,
-            "",
         ),
         Parameter(
             "loss",

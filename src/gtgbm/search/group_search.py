@@ -184,6 +184,9 @@ class GroupSearch:
         codes, n_bins = self._whole.codes[slot], int(self._whole.n_bins[slot])
         return BinnedColumn(codes, n_bins, self._columns.thresholds(feature))
 
+    def return_column(self, feature: int) -> None:
+        """Do nothing: prices tell which features are owned, and codes of candidates are kept."""
+
     def _terms(self, tree: TreeContext, sample: RowSample) -> SideTerms:
         # The same share of the rows on each side as for a split of all rows, and the same shrinkage.
         n_sampled = sample.rows.shape[0]
