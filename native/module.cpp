@@ -123,24 +123,24 @@ void register_tree(nb::module_& m) {
     kernel(m, "subtract_histograms", &subtract_histograms, "pool", "parents", "parent", "sibling", "slot",
            "n_cells", "hist");
     kernel(m, "scan_histograms", &scan_histograms, "pool", "columns", "hist", "slot", "total", "count_bits",
-           "min_leaf", "gain", "where");
+           "min_leaf", "l2", "gain", "where");
     kernel(m, "build_pair_histograms", &build_pair_histograms, "pool", "codes", "column", "rows", "cells",
            "begin", "end", "hist");
     kernel(m, "scan_pair_histograms", &scan_pair_histograms, "pool", "hist", "n_bins", "use", "total",
-           "count_bits", "min_leaf", "gain", "bin", "missing_side");
+           "count_bits", "min_leaf", "l2", "gain", "bin", "missing_side");
     kernel(m, "partition_rows", &partition_rows, "pool", "codes", "column", "bin", "is_category",
            "missing_left", "begin", "end", "rows", "scratch", "n_left");
     kernel(m, "node_sums", &node_sums, "pool", "rows", "cells", "begin", "end", "count_bits", "out");
     kernel(m, "sampled_rows", &sampled_rows, "rows", "cells", "begin", "end", "position", "out_positions",
            "out_cells", "first", "total");
     kernel(m, "grow_subtrees", &grow_subtrees, "pool", "tiles", "begin", "end", "total", "depth", "stop_rows",
-           "count_bits", "fewest_rows", "min_leaf", "max_depth", "rows", "cells", "row_scratch", "ordered",
-           "first", "nodes", "gain", "n_nodes", "shared");
+           "count_bits", "fewest_rows", "min_leaf", "l2", "max_depth", "rows", "cells", "row_scratch",
+           "ordered", "first", "nodes", "gain", "n_nodes", "shared");
 }
 
 void register_search(nb::module_& m) {
     kernel(m, "search_sparse", &search_sparse, "pool", "start", "rows", "codes", "columns", "n_bins",
-           "zero_code", "use", "node_rows", "begin", "end", "total", "cells", "count_bits", "min_leaf",
+           "zero_code", "use", "node_rows", "begin", "end", "total", "cells", "count_bits", "min_leaf", "l2",
            "gain", "where");
     kernel(m, "build_group_codes", &build_group_codes8, "pool", "values", "top", "members", "sign", "shape",
            "n_codes", "exact", "tiles");
@@ -148,7 +148,7 @@ void register_search(nb::module_& m) {
            "n_codes", "exact", "tiles");
     kernel(m, "sorted_codes", &sorted_codes, "pool", "values", "n_codes", "out");
     kernel(m, "search_groups", &search_groups, "pool", "tiles", "codes", "members", "shape", "n_codes",
-           "positions", "cells", "begin", "end", "count_bits", "min_leaf", "feature", "gain");
+           "positions", "cells", "begin", "end", "count_bits", "min_leaf", "l2", "feature", "gain");
     kernel(m, "correlate", &correlate, "pool", "codes", "weight", "out");
     kernel(m, "pack_codes", &pack_codes, "pool", "codes", "packed", "counts");
     kernel(m, "trend_sums", &trend_sums, "pool", "packed", "weight", "out");

@@ -200,7 +200,8 @@ void build_group_codes(Pool& pool, const Array<const Value, 2>& values, int top,
 struct Search {
     const int32_t* positions;
     const int64_t* cells;
-    int64_t begin, end, total, min_leaf;
+    int64_t begin, end, total;
+    SideTerms terms;
     CellFormat format;
     int n_codes;
 };
@@ -231,8 +232,7 @@ void fill_single(const uint8_t* codes, int64_t m, const int64_t* features, int64
 int64_t best_child(const int64_t* hist, int64_t children, const Search& at, double& gain) {
     int64_t best = 0;
     for (int64_t child = 0; child < children; ++child) {
-        const double found =
-            best_gain(hist + child * at.n_codes, at.n_codes, at.total, at.format, at.min_leaf);
+        const double found = best_gain(hist + child * at.n_codes, at.n_codes, at.total, at.format, at.terms);
         if (child == 0 || found > gain) {
             gain = found;
             best = child;
@@ -271,7 +271,7 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
                    Array<const int64_t, 2> members, GroupShape shape, int n_codes,
                    Array<const int32_t, 1> positions, Array<const int64_t, 1> cells,
                    Array<const int64_t, 1> begin, Array<const int64_t, 1> end, int count_bits,
-                   int64_t min_leaf, Array<int64_t, 2> feature, Array<double, 2> gain) {
+                   int64_t min_leaf, double l2, Array<int64_t, 2> feature, Array<double, 2> gain) {
     const int64_t p = static_cast<int64_t>(members.shape(0)), size = static_cast<int64_t>(members.shape(1));
     const int64_t m = static_cast<int64_t>(codes.shape(1)), width = static_cast<int64_t>(tiles.shape(3));
     const int64_t nodes = static_cast<int64_t>(begin.shape(0));
@@ -310,7 +310,7 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
                       begin.data()[node],
                       end.data()[node],
                       totals[static_cast<size_t>(node)],
-                      min_leaf,
+                      {min_leaf, l2},
                       {count_bits},
                       n_codes};
     };

@@ -14,8 +14,8 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
                    Array<const int32_t, 1> n_bins, Array<const uint8_t, 1> zero_code,
                    Array<const uint8_t, 1> use, Array<const int32_t, 1> node_rows,
                    Array<const int64_t, 1> begin, Array<const int64_t, 1> end, Array<const int64_t, 1> total,
-                   Array<const int64_t, 1> cells, int count_bits, int64_t min_leaf, Array<double, 1> gain,
-                   Array<int32_t, 2> where) {
+                   Array<const int64_t, 1> cells, int count_bits, int64_t min_leaf, double l2,
+                   Array<double, 1> gain, Array<int32_t, 2> where) {
     const int64_t m = static_cast<int64_t>(columns.shape(0)), n = static_cast<int64_t>(cells.shape(0)),
                   nodes = static_cast<int64_t>(begin.shape(0));
     require_sparse(start, codes.shape(0), columns);
@@ -73,7 +73,7 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
                 if (format.count(entries) < min_leaf) continue;
                 cell[zero_code.data()[c]] += total.data()[k] - entries;
                 found[static_cast<size_t>(block * nodes + k)].offer(
-                    best_split(cell, bins, total.data()[k], format, min_leaf, direction_of(as)),
+                    best_split(cell, bins, total.data()[k], format, {min_leaf, l2}, direction_of(as)),
                     static_cast<int32_t>(c));
             }
         }

@@ -18,7 +18,7 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start,                   
                    Array<const int64_t, 1> begin, Array<const int64_t, 1> end,  // in  (nodes,), in node_rows
                    Array<const int64_t, 1> total,                               // in  (nodes,), cell sums
                    Array<const int64_t, 1> cells,                               // in  by row
-                   int count_bits, int64_t min_leaf,                            // in
+                   int count_bits, int64_t min_leaf, double l2,                 // in
                    Array<double, 1> gain,     // out (nodes,), -inf: no split
                    Array<int32_t, 2> where);  // out (nodes, 3): column, bin, missing side
 

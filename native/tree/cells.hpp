@@ -33,6 +33,13 @@ struct CellFormat {
 // where missing values go.
 enum MissingSide : int32_t { kMissingRight = 0, kMissingLeft = 1, kMissingUnseen = 2 };
 
+// Conditions on the sides of a split, in units of the counts of cells: the fewest rows, and the L2
+// regularization that is added to the count of a side wherever its mean is computed.
+struct SideTerms {
+    int64_t min_leaf;
+    double l2;
+};
+
 struct Split {
     double gain = -std::numeric_limits<double>::infinity();  // in squared fixed-point units
     int32_t bin = -1;                                        // codes <= bin go left
@@ -40,17 +47,26 @@ struct Split {
     int64_t left = 0;  // cell sum of the left side
 };
 
+// With regularized counts m = n + l2, the gain of a split is
+//     G_left^2 / m_left + G_right^2 / m_right - G^2 / m
+//         = (G_left m_both - G m_left)^2 / (m_left m_right m_both) - (G^2 / m - G^2 / m_both)
+// where m_both = m_left + m_right = n + 2 l2. The second term is returned here: it is the same for all splits
+// of a node, and 0 without regularization.
+inline double loss_of_two(double g, double m_both, double l2) {
+    return g * g * l2 / ((m_both - l2) * m_both);
+}
+
 // Keeps the best threshold so far. Gains are compared as fractions, which saves a division per bin.
 class BestThreshold {
   public:
-    // direction is a monotone constraint. 1: the mean of the left side must not be above that of the right
+    // direction is a monotone constraint. 1: the value of the left side must not be above that of the right
     // side, -1: must not be below, 0: no constraint.
-    BestThreshold(int64_t total, CellFormat format, int64_t min_leaf, double direction = 0.0)
+    BestThreshold(int64_t total, CellFormat format, SideTerms terms, double direction = 0.0)
         : format_(format),
-          min_leaf_(min_leaf),
+          terms_(terms),
           direction_(direction),
           rows_(format.count(total)),
-          n_(static_cast<double>(rows_)),
+          n_(static_cast<double>(rows_) + 2.0 * terms.l2),
           g_(static_cast<double>(format.gradient(total))) {}
 
     void offer(int64_t left, int32_t bin, MissingSide side) { offer_with(left, bin, side, direction_); }
@@ -58,19 +74,20 @@ class BestThreshold {
         offer_with(left, bin, side, 0.0);
     }
 
-    bool too_small() const { return rows_ < 2 * min_leaf_; }
+    bool too_small() const { return rows_ < 2 * terms_.min_leaf; }
 
-    // SSE(node) - SSE(left) - SSE(right) = (G_left n - G n_left)^2 / (n n_left n_right)
     Split split() const {
         if (bin_ < 0) return {};
-        return {best_numerator_ / best_denominator_ / n_, bin_, side_, left_};
+        const double gain = best_numerator_ / best_denominator_ / n_ - loss_of_two(g_, n_, terms_.l2);
+        if (!(gain > 0.0)) return {};
+        return {gain, bin_, side_, left_};
     }
 
   private:
     void offer_with(int64_t left, int32_t bin, MissingSide side, double direction) {
         const int64_t rows_left = format_.count(left);
-        if (rows_left < min_leaf_ || rows_ - rows_left < min_leaf_) return;
-        const double n_left = static_cast<double>(rows_left);
+        if (rows_left < terms_.min_leaf || rows_ - rows_left < terms_.min_leaf) return;
+        const double n_left = static_cast<double>(rows_left) + terms_.l2;
         const double d = static_cast<double>(format_.gradient(left)) * n_ - g_ * n_left;
         if (d * direction > 0.0) return;
         const double numerator = d * d;
@@ -85,10 +102,10 @@ class BestThreshold {
     }
 
     CellFormat format_;
-    int64_t min_leaf_;
+    SideTerms terms_;
     double direction_;
     int64_t rows_;
-    double n_, g_;
+    double n_, g_;  // n_ is the regularized count of both sides together
     double best_numerator_ = 0.0, best_denominator_ = 1.0;
     int32_t bin_ = -1;
     MissingSide side_ = kMissingUnseen;
@@ -98,9 +115,9 @@ class BestThreshold {
 // Returns the best split of one column at one node. Empty cells are dropped first: they give the same
 // partition as the cell before, and small nodes have far fewer occupied cells than bins. Ties go to missing
 // values on the right, then to the lower bin.
-inline Split best_split(const int64_t* cells, int n_bins, int64_t total, CellFormat format, int64_t min_leaf,
+inline Split best_split(const int64_t* cells, int n_bins, int64_t total, CellFormat format, SideTerms terms,
                         double direction = 0.0) {
-    BestThreshold best(total, format, min_leaf, direction);
+    BestThreshold best(total, format, terms, direction);
     if (best.too_small()) return {};
     int64_t below[kCells];
     uint8_t bin[kCells];
@@ -131,10 +148,11 @@ inline Split best_split(const int64_t* cells, int n_bins, int64_t total, CellFor
 // Returns the gain of the best split of a histogram without missing values, with at most kCells codes; -inf
 // if there is none. Made for many short histograms: it has no branches, and its division loop is vectorised.
 inline double best_gain(const int64_t* cells, int n_codes, int64_t total, CellFormat format,
-                        int64_t min_leaf) {
-    const double n = static_cast<double>(format.count(total)),
+                        SideTerms terms) {
+    const double count = static_cast<double>(format.count(total)),
                  g = static_cast<double>(format.gradient(total));
-    const double fewest = static_cast<double>(min_leaf), most = n - fewest;
+    const double fewest = static_cast<double>(terms.min_leaf), most = count - fewest;
+    const double n = count + 2.0 * terms.l2;
     double rows[kCells], sums[kCells];
     int64_t left = 0;
     for (int b = 0; b < n_codes; ++b) {
@@ -144,13 +162,15 @@ inline double best_gain(const int64_t* cells, int n_codes, int64_t total, CellFo
     }
     double best = 0.0;
     for (int b = 0; b < n_codes; ++b) {
-        const double d = sums[b] * n - g * rows[b];
-        const double ratio = d * d / (rows[b] * (n - rows[b]));
+        const double n_left = rows[b] + terms.l2;
+        const double d = sums[b] * n - g * n_left;
+        const double ratio = d * d / (n_left * (n - n_left));
         // A comparison with NaN, which an empty side gives, is false.
         const double valid = ((rows[b] >= fewest) & (rows[b] <= most)) ? ratio : 0.0;
         best = valid > best ? valid : best;
     }
-    return best > 0.0 ? best / n : -std::numeric_limits<double>::infinity();
+    const double gain = best / n - loss_of_two(g, n, terms.l2);
+    return gain > 0.0 ? gain : -std::numeric_limits<double>::infinity();
 }
 
 }  // namespace gtgbm

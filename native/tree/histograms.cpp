@@ -128,7 +128,7 @@ void subtract_histograms(Pool& pool, Array<const int64_t, 2> parents, Array<cons
 
 void scan_histograms(Pool& pool, const TileColumns& tile_columns, Array<const int64_t, 4> hist,
                      Array<const int64_t, 1> slot, Array<const int64_t, 1> total, int count_bits,
-                     int64_t min_leaf, Array<double, 2> gain, Array<int32_t, 3> where) {
+                     int64_t min_leaf, double l2, Array<double, 2> gain, Array<int32_t, 3> where) {
     const int64_t nodes = static_cast<int64_t>(slot.shape(0)), columns = tile_columns.size();
     const int64_t slot_size = static_cast<int64_t>(hist.shape(1)) * kTile;
     require(static_cast<int64_t>(hist.shape(1)) * kLanes >= columns && hist.shape(2) == kLanes &&
@@ -145,7 +145,7 @@ void scan_histograms(Pool& pool, const TileColumns& tile_columns, Array<const in
     pool.run(nodes * blocks, nodes * columns * kCells, [&](int64_t task, int) {
         const int64_t node = task / blocks, first = task % blocks * kLanes;
         scan_columns(hist.data() + slot.data()[node] * slot_size + first * kCells, kCells, scanned, first,
-                     std::min(first + kLanes, columns), total.data()[node], format, min_leaf,
+                     std::min(first + kLanes, columns), total.data()[node], format, {min_leaf, l2},
                      found[static_cast<size_t>(task)]);
     });
     for (int64_t node = 0; node < nodes; ++node) {
@@ -187,7 +187,7 @@ void build_pair_histograms(Pool& pool, Array<const uint8_t, 2> codes, Array<cons
 
 void scan_pair_histograms(Pool& pool, Array<const int64_t, 2> hist, Array<const int32_t, 1> n_bins,
                           Array<const uint8_t, 1> use, Array<const int64_t, 1> total, int count_bits,
-                          int64_t min_leaf, Array<double, 1> gain, Array<int32_t, 1> bin,
+                          int64_t min_leaf, double l2, Array<double, 1> gain, Array<int32_t, 1> bin,
                           Array<int32_t, 1> missing_side) {
     const size_t pairs = hist.shape(0);
     require(hist.shape(1) == kCells && n_bins.shape(0) == pairs && use.shape(0) == pairs &&
@@ -199,7 +199,7 @@ void scan_pair_histograms(Pool& pool, Array<const int64_t, 2> hist, Array<const 
     const CellFormat format{count_bits};
     pool.run(static_cast<int64_t>(pairs), static_cast<int64_t>(pairs) * kCells, [&](int64_t pair, int) {
         const Split split = best_split(hist.data() + pair * kCells, n_bins.data()[pair], total.data()[pair],
-                                       format, min_leaf, direction_of(use.data()[pair]));
+                                       format, {min_leaf, l2}, direction_of(use.data()[pair]));
         gain.data()[pair] = split.gain;
         bin.data()[pair] = split.bin;
         missing_side.data()[pair] = split.missing_side;

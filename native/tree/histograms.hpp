@@ -26,11 +26,11 @@ void subtract_histograms(Pool& pool, Array<const int64_t, 2> parents,  // in  (s
 // Finds the best splits of every node: on owned features (index 0) and on new features (index 1). Gains are
 // in squared fixed-point units, -inf if there is no split. `where` holds the column, the bin and the side of
 // missing values (MissingSide). Numeric codes up to the bin go left; of a categorical column, the code `bin`
-// goes right and all others left.
+// goes right and all others left. l2 is the regularization in units of the counts, here and below.
 void scan_histograms(Pool& pool, const TileColumns& columns,
                      Array<const int64_t, 4> hist,  // in  (slots, tiles, 8, 256)
                      Array<const int64_t, 1> slot, Array<const int64_t, 1> total,  // in  (nodes,)
-                     int count_bits, int64_t min_leaf,                             // in
+                     int count_bits, int64_t min_leaf, double l2,                  // in
                      Array<double, 2> gain,                                        // out (nodes, 2)
                      Array<int32_t, 3> where);                                     // out (nodes, 2, 3)
 
@@ -45,12 +45,12 @@ void build_pair_histograms(Pool& pool, Array<const uint8_t, 2> codes,           
 
 // Finds the best split of each pair.
 void scan_pair_histograms(
-    Pool& pool, Array<const int64_t, 2> hist,  // in  (pairs, 256)
-    Array<const int32_t, 1> n_bins,            // in  (pairs,)
-    Array<const uint8_t, 1> use,               // in  (pairs,), monotone constraint: 0, kRising, kFalling
-    Array<const int64_t, 1> total,             // in  (pairs,), cell sums
-    int count_bits, int64_t min_leaf,          // in
-    Array<double, 1> gain,                     // out (pairs,), -inf: no split
+    Pool& pool, Array<const int64_t, 2> hist,     // in  (pairs, 256)
+    Array<const int32_t, 1> n_bins,               // in  (pairs,)
+    Array<const uint8_t, 1> use,                  // in  (pairs,), monotone constraint: 0, kRising, kFalling
+    Array<const int64_t, 1> total,                // in  (pairs,), cell sums
+    int count_bits, int64_t min_leaf, double l2,  // in
+    Array<double, 1> gain,                        // out (pairs,), -inf: no split
     Array<int32_t, 1> bin, Array<int32_t, 1> missing_side);  // out (pairs,)
 
 }  // namespace gtgbm

@@ -58,8 +58,8 @@ struct NodeSplits {
 };
 
 inline void scan_categories(const int64_t* cells, const uint8_t* use, int32_t column, int n_codes,
-                            int64_t total, CellFormat format, int64_t min_leaf, NodeSplits& best) {
-    BestThreshold owned(total, format, min_leaf), fresh(total, format, min_leaf);
+                            int64_t total, CellFormat format, SideTerms terms, NodeSplits& best) {
+    BestThreshold owned(total, format, terms), fresh(total, format, terms);
     for (int32_t code = 0; code < n_codes; ++code) {
         if (use[code] == kOwned) owned.offer(total - cells[code], code, kMissingUnseen);
         if (use[code] == kNew) fresh.offer(total - cells[code], code, kMissingUnseen);
@@ -70,7 +70,7 @@ inline void scan_categories(const int64_t* cells, const uint8_t* use, int32_t co
 
 // Scans columns [first, last), whose histograms of `width` cells each are contiguous.
 inline void scan_columns(const int64_t* hist, int64_t width, const ScannedColumns& columns, int64_t first,
-                         int64_t last, int64_t total, CellFormat format, int64_t min_leaf, NodeSplits& best) {
+                         int64_t last, int64_t total, CellFormat format, SideTerms terms, NodeSplits& best) {
     for (int64_t c = first; c < last; ++c) {
         const int64_t* cells = hist + (c - first) * width;
         const auto column = static_cast<int32_t>(c);
@@ -78,11 +78,11 @@ inline void scan_columns(const int64_t* hist, int64_t width, const ScannedColumn
         const uint8_t use = columns.use[c] & kUseMask;
         if (use == kCategorical) {
             scan_categories(cells, columns.category_use + int64_t{columns.category_row[c]} * kCells, column,
-                            n_bins, total, format, min_leaf, best);
+                            n_bins, total, format, terms, best);
         } else if (use != kSkipped) {
             BestSplit& best_of_use = use == kOwned ? best.owned : best.fresh;
             const double direction = direction_of(columns.use[c]);
-            best_of_use.offer(best_split(cells, n_bins, total, format, min_leaf, direction), column);
+            best_of_use.offer(best_split(cells, n_bins, total, format, terms, direction), column);
         }
     }
 }

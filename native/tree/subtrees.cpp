@@ -26,7 +26,8 @@ struct Forest {
     const int64_t* widths;
     ScannedColumns columns;
     CellFormat format;
-    int64_t fewest_rows, min_leaf, max_depth;
+    SideTerms terms;
+    int64_t fewest_rows, max_depth;
     int64_t n_rows;
     int32_t *rows, *row_scratch;
     const int64_t* cells;
@@ -147,7 +148,7 @@ class Grower {
         run(forest_.n_tiles, forest_.n_cells, [&](int64_t tile) {
             scan_columns(hist + forest_.offset[static_cast<size_t>(tile)], forest_.widths[tile],
                          forest_.columns, tile * kLanes, std::min((tile + 1) * kLanes, forest_.n_columns),
-                         total, forest_.format, forest_.min_leaf, found_[static_cast<size_t>(tile)]);
+                         total, forest_.format, forest_.terms, found_[static_cast<size_t>(tile)]);
         });
         NodeSplits best;
         for (const NodeSplits& one : found_) best.offer(one);
@@ -219,7 +220,7 @@ class Grower {
 void grow_subtrees(Pool& pool, const TileSet& tiles, Array<const int64_t, 1> begin,
                    Array<const int64_t, 1> end, Array<const int64_t, 1> total, Array<const int64_t, 1> depth,
                    Array<const int64_t, 1> stop_rows, int count_bits, int64_t fewest_rows, int64_t min_leaf,
-                   int64_t max_depth, Array<int32_t, 1> rows, Array<const int64_t, 1> cells,
+                   double l2, int64_t max_depth, Array<int32_t, 1> rows, Array<const int64_t, 1> cells,
                    Array<int32_t, 2> row_scratch, Array<int64_t, 1> ordered, Array<const int64_t, 1> first,
                    Array<int64_t, 2> nodes, Array<double, 1> gain, Array<int64_t, 1> n_nodes, bool shared) {
     const auto& codes = tiles.codes;
@@ -260,8 +261,8 @@ void grow_subtrees(Pool& pool, const TileSet& tiles, Array<const int64_t, 1> beg
                         tiles.widths.data(),
                         tiles.columns.scanned(),
                         {count_bits},
+                        {min_leaf, l2},
                         fewest_rows,
-                        min_leaf,
                         max_depth,
                         n_rows,
                         rows.data(),

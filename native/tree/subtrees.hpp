@@ -34,13 +34,13 @@ void grow_subtrees(Pool& pool, const TileSet& tiles, Array<const int64_t, 1> beg
                    Array<const int64_t, 1> end,                                   // in  (subtrees,)
                    Array<const int64_t, 1> total, Array<const int64_t, 1> depth,  // in  (subtrees,)
                    Array<const int64_t, 1> stop_rows,                             // in  (subtrees,)
-                   int count_bits, int64_t fewest_rows, int64_t min_leaf, int64_t max_depth,  // in
-                   Array<int32_t, 1> rows,                                                    // in and out
-                   Array<const int64_t, 1> cells,                                             // in, by row
-                   Array<int32_t, 2> row_scratch, Array<int64_t, 1> ordered,                  // scratch
-                   Array<const int64_t, 1> first,                   // in  (subtrees + 1,)
-                   Array<int64_t, 2> nodes, Array<double, 1> gain,  // out
-                   Array<int64_t, 1> n_nodes,                       // out (subtrees,)
-                   bool shared);                                    // in
+                   int count_bits, int64_t fewest_rows, int64_t min_leaf, double l2, int64_t max_depth,  // in
+                   Array<int32_t, 1> rows,                                    // in and out
+                   Array<const int64_t, 1> cells,                             // in, by row
+                   Array<int32_t, 2> row_scratch, Array<int64_t, 1> ordered,  // scratch
+                   Array<const int64_t, 1> first,                             // in  (subtrees + 1,)
+                   Array<int64_t, 2> nodes, Array<double, 1> gain,            // out
+                   Array<int64_t, 1> n_nodes,                                 // out (subtrees,)
+                   bool shared);                                              // in
 
 }  // namespace gtgbm

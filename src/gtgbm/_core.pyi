@@ -155,6 +155,7 @@ def scan_histograms(
     total: I64,
     count_bits: int,
     min_leaf: int,
+    l2: float,
     gain: F64,
     where: I32,
 ) -> None: ...
@@ -176,6 +177,7 @@ def scan_pair_histograms(
     total: I64,
     count_bits: int,
     min_leaf: int,
+    l2: float,
     gain: F64,
     bin: I32,
     missing_side: I32,
@@ -224,6 +226,7 @@ def grow_subtrees(
     count_bits: int,
     fewest_rows: int,
     min_leaf: int,
+    l2: float,
     max_depth: int,
     rows: I32,
     cells: I64,
@@ -282,6 +285,7 @@ def search_sparse(
     cells: I64,
     count_bits: int,
     min_leaf: int,
+    l2: float,
     gain: F64,
     where: I32,
 ) -> None: ...
@@ -310,6 +314,7 @@ def search_groups(
     end: I64,
     count_bits: int,
     min_leaf: int,
+    l2: float,
     feature: I64,
     gain: F64,
 ) -> None: ...

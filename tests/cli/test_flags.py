@@ -34,6 +34,8 @@ FLAGS: dict[str, tuple[tuple[str, ...], str, Any]] = {
     "min_node_fraction": (CLASSES, "0.1", 0.1),
     "min_samples_leaf": (CLASSES, "5", 5),
     "max_depth": (CLASSES, "2", 2),
+    "max_leaf_nodes": (CLASSES, "3", 3),
+    "l2_regularization": (CLASSES, "0.5", 0.5),
     "search": (CLASSES, "exhaustive", "exhaustive"),
     "n_relevant": (CLASSES, "2", 2),
     "failure_probability": (CLASSES, "0.3", 0.3),

@@ -62,6 +62,11 @@ def assert_refused(
         ("min_samples_leaf", 0, "at least 1"),
         ("max_depth", 0, "at least 1"),
         ("max_depth", -1, "at least 1"),
+        ("max_leaf_nodes", 1, "at least 2"),
+        ("max_leaf_nodes", 0, "at least 2"),
+        ("l2_regularization", -0.1, "[0, inf"),
+        ("l2_regularization", np.inf, "[0, inf"),
+        ("l2_regularization", np.nan, "[0, inf"),
         ("max_bins", 1, "2 .. 255"),
         ("max_bins", 256, "2 .. 255"),
         ("verbose", -1, "at least 0"),
@@ -120,7 +125,8 @@ def test_absolute_penalty_may_be_large(value: float) -> None:
     assert GTGBMRegressor(penalty=value, penalty_scale="absolute", n_estimators=2).fit(X, y).n_iter_ == 2
 
 
-COUNTS = ["n_estimators", "n_features_to_select", "min_samples_leaf", "max_depth", "max_bins", "n_relevant"]
+COUNTS = ["n_estimators", "n_features_to_select", "min_samples_leaf", "max_bins", "n_relevant"]
+COUNTS += ["max_depth", "max_leaf_nodes"]
 
 
 @pytest.mark.parametrize("value", [2.0, 2.5, "2", True, [2]])

@@ -158,6 +158,8 @@ def _parameters(rng: np.random.Generator, estimator: str, d: int, X: Any) -> dic
         "min_node_fraction": [0.02, 0.2],
         "min_samples_leaf": [None, 1, 5],
         "max_depth": [None, 1, 3],
+        "max_leaf_nodes": [None, 2, 5],
+        "l2_regularization": [0.0, 1.0, 30.0],
         "max_bins": [2, 16, 255],
         "subsample": [1.0, 0.6],
         "colsample": [1.0, 0.5],

@@ -104,13 +104,14 @@ def check_selection(case: Case, model: Any) -> None:
     limit = case.parameters.get("n_features_to_select")
     if limit is not None and case.parameters.get("method") != "independent":
         assert model.n_selected_features_ <= limit
-    depth = case.parameters.get("max_depth")
+    depth, leaves = case.parameters.get("max_depth"), case.parameters.get("max_leaf_nodes")
     for trees in tasks_of(model, model.trees_).values():
         for tree in trees:
             depths = np.zeros(tree.n_nodes, dtype=np.int64)
             for node in np.flatnonzero(tree.feature >= 0):
                 depths[tree.left[node] : tree.left[node] + 2] = depths[node] + 1
             assert depth is None or depths.max(initial=0) <= depth
+            assert leaves is None or tree.n_leaves <= leaves
 
 
 def check_predictions(case: Case, model: Any) -> None:

@@ -51,6 +51,8 @@ def nodes_of(tree: Tree) -> list[tuple[Any, ...]]:
         AGBMClassifier(penalty=0.003, max_depth=4, n_features_to_select=3),
         GTGBMClassifier(penalty=0.001, search="group-testing", categorical_features=[5], random_state=0),
         GTGBMClassifier(penalty=0.003, search="exhaustive", max_depth=7),
+        GTGBMClassifier(penalty=0.001, search="group-testing", l2_regularization=20.0, random_state=0),
+        GTGBMClassifier(penalty=0.0005, search="exhaustive", max_leaf_nodes=6, categorical_features=[5]),
         GTGBMClassifier(penalty=0.0003, search="group-testing", min_node_fraction=0.1, random_state=1),
     ],
 )

@@ -114,8 +114,16 @@ def test_sorted_codes(pool: _core.Pool, d: int, m: int, n_codes: int, seed: int)
 
 
 def search(
-    pool: _core.Pool, tiles: U8, codes: U8, g: Groups, n_codes: int, nodes: Nodes, min_leaf: int, kept: int
+    pool: _core.Pool,
+    tiles: U8,
+    codes: U8,
+    g: Groups,
+    n_codes: int,
+    nodes: Nodes,
+    leaf: tuple[int, int],
+    kept: int,
 ) -> tuple[I64, F64]:
+    """Candidates of all nodes; `leaf` holds the fewest rows and the regularization of a side."""
     shape = (nodes.begin.shape[0], kept)
     feature, gain = np.full(shape, -7, dtype=np.int64), np.full(shape, 77.0)
     _core.search_groups(
@@ -130,7 +138,8 @@ def search(
         nodes.begin,
         nodes.end,
         nodes.count_bits,
-        min_leaf,
+        leaf[0],
+        float(leaf[1]),
         feature,
         gain,
     )
@@ -145,14 +154,14 @@ large_nodes = st.just(2500).flatmap(lambda m: st.tuples(st.just(m), nodes_of(m, 
 
 @given(
     pools, groups(), st.one_of(small_nodes, small_nodes, large_nodes), st.sampled_from([2, 16, 64]),
-    st.sampled_from([1, 4]), st.integers(1, 8), seeds,
+    st.tuples(st.sampled_from([1, 4]), st.sampled_from([0, 0, 3])), st.integers(1, 8), seeds,
 )  # fmt: skip
 def test_search_groups(
     pool: _core.Pool,
     drawn: tuple[int, Groups],
     rows: tuple[int, Nodes],
     n_codes: int,
-    min_leaf: int,
+    leaf: tuple[int, int],
     most: int,
     seed: int,
 ) -> None:
@@ -160,7 +169,7 @@ def test_search_groups(
     kept = min(most, g.members.shape[0])
     codes: U8 = feature_values(np.random.default_rng(seed), d, m, n_codes - 1, np.uint8)
     tiles = build_codes8(pool, codes, g, n_codes, exact=False)
-    feature, gain = search(pool, tiles, codes, g, n_codes, nodes, min_leaf, kept)
+    feature, gain = search(pool, tiles, codes, g, n_codes, nodes, leaf, kept)
     expected_feature, expected_gain = reference.search_groups(
         tiles,
         codes,
@@ -171,7 +180,7 @@ def test_search_groups(
         nodes.begin,
         nodes.end,
         nodes.count_bits,
-        min_leaf,
+        *leaf,
         kept,
     )
     np.testing.assert_array_equal(feature, expected_feature)
@@ -185,7 +194,7 @@ def test_search_finds_the_feature_that_matters() -> None:
     nodes = Nodes(np.arange(m, dtype=np.int32), cells, np.array([0]), np.array([m]), 11)
     g = Groups(np.stack([rng.permutation(d) for _ in range(3)]), np.ones(d, np.int8), divide(d, LANES), LANES)
     feature, gain = search(
-        _core.Pool(2), build_codes8(_core.Pool(2), codes, g, 64, False), codes, g, 64, nodes, 1, 3
+        _core.Pool(2), build_codes8(_core.Pool(2), codes, g, 64, False), codes, g, 64, nodes, (1, 0), 3
     )
     assert feature.tolist() == [[37, 37, 37]]
     # The feature explains the gradients wholly.
@@ -208,7 +217,7 @@ def test_threads_have_scratch_space_of_their_own(size: int, exact: bool) -> None
         _core.build_group_codes(pool, values, 65535, g.members, g.sign, g.tree.native(), 64, exact, tiles)
         _core.sorted_codes(pool, values, 64, codes)
         # Searches are quick: only many of them meet a thread on the same space for sure.
-        found = [search(pool, tiles, codes, g, 64, nodes, 1, g.members.shape[0]) for _ in range(30)]
+        found = [search(pool, tiles, codes, g, 64, nodes, (1, 0), g.members.shape[0]) for _ in range(30)]
         results.append((tiles, codes, np.stack([f for f, _ in found]), np.stack([f for _, f in found])))
     for parallel in results[1:]:
         for part, serial_part in zip(parallel, results[0], strict=True):
@@ -294,7 +303,7 @@ def test_wrong_searches_are_refused() -> None:
     )
     positions, cells = np.arange(6, dtype=np.int32), np.ones(6, np.int64)
     begin, end, found = np.array([0, 2, 4]), np.array([2, 4, 6]), np.zeros((3, 2), np.int64)
-    rows = (positions, cells, begin, end, 4, 1)
+    rows = (positions, cells, begin, end, 4, 1, 0.0)
     good = (_core.Pool(2), tiles, codes, members, shape_of(), 8, *rows, found, np.zeros((3, 2)))
     bad: dict[str, dict[int, object]] = {
         "subsets": {1: tiles[:1].copy()},
@@ -309,7 +318,7 @@ def test_wrong_searches_are_refused() -> None:
         "backwards": {8: np.array([0, 2, 7])},
         "beyond": {9: np.array([2, 4, 7])},
         "ends": {9: end[:2].copy()},
-        "feature": {12: found.T.copy()},
-        "gain": {13: np.zeros((2, 3))},
+        "feature": {13: found.T.copy()},
+        "gain": {14: np.zeros((2, 3))},
     }
     assert_refused(_core.search_groups, good, bad | bad_shapes(4))

@@ -104,8 +104,8 @@ def test_a_subtracted_sibling_is_the_built_one(pool: _core.Pool, level: Level) -
     np.testing.assert_array_equal(hist[1], expected)
 
 
-@given(pools, levels(), st.sampled_from([1, 2, 5]), seeds)
-def test_scan_pair_histograms(pool: _core.Pool, level: Level, min_leaf: int, seed: int) -> None:
+@given(pools, levels(), st.sampled_from([1, 2, 5]), st.sampled_from([0, 0, 3]), seeds)
+def test_scan_pair_histograms(pool: _core.Pool, level: Level, min_leaf: int, l2: int, seed: int) -> None:
     codes, n_bins, nodes = level
     rng = np.random.default_rng(seed)
     n_pairs = 3 * n_bins.shape[0]
@@ -114,19 +114,20 @@ def test_scan_pair_histograms(pool: _core.Pool, level: Level, min_leaf: int, see
     gain, bin, side = np.empty(n_pairs), np.empty(n_pairs, np.int32), np.empty(n_pairs, np.int32)
     total, bits = nodes.total[node], nodes.count_bits
     use = rng.choice([0, 0, RISING, FALLING], n_pairs).astype(np.uint8)
-    _core.scan_pair_histograms(pool, hist, n_bins[column], use, total, bits, min_leaf, gain, bin, side)
+    limits = (bits, min_leaf, float(l2))
+    _core.scan_pair_histograms(pool, hist, n_bins[column], use, total, *limits, gain, bin, side)
     exact = nodes.rows.shape[0] <= 60  # then every product of the comparison fits into a double
     for k in range(n_pairs):
         cells = hist[k, : n_bins[column[k]]]
         direction = reference.direction_of(int(use[k]))
-        best = reference.best_split(cells, int(total[k]), bits, min_leaf, direction)
+        best = reference.best_split(cells, int(total[k]), bits, min_leaf, direction, l2)
         if exact or best.bin < 0:
             assert reference.Split(float(gain[k]), int(bin[k]), int(side[k])) == best
         else:
             # Rounding may choose between splits that are as good as equal, but nothing worse.
             np.testing.assert_allclose(gain[k], best.gain, rtol=1e-12)
             chosen = (int(bin[k]), int(side[k]))
-            found = reference.gain_of(cells, chosen, int(total[k]), bits)
+            found = reference.gain_of(cells, chosen, int(total[k]), bits, l2)
             np.testing.assert_allclose(found, gain[k], rtol=1e-12)
 
 
@@ -142,7 +143,9 @@ def test_pair_histograms(pool: _core.Pool, level: Level, seed: int) -> None:
     np.testing.assert_array_equal(hist, reference.build_pair_histograms(*arguments))
 
 
-def scan_one(cells: list[tuple[int, int]], missing: tuple[int, int], min_leaf: int = 1) -> reference.Split:
+def scan_one(
+    cells: list[tuple[int, int]], missing: tuple[int, int], min_leaf: int = 1, l2: float = 0.0
+) -> reference.Split:
     """Best split of one column given as (gradient sum, rows) of each bin."""
     packed = np.zeros((1, CELLS), dtype=np.int64)
     for b, (gradient, rows) in enumerate([*cells, missing]):
@@ -150,7 +153,7 @@ def scan_one(cells: list[tuple[int, int]], missing: tuple[int, int], min_leaf: i
     gain, bin, side = np.empty(1), np.empty(1, np.int32), np.empty(1, np.int32)
     n_bins, total = np.array([len(cells)], np.int32), packed.sum(axis=1)
     free = np.zeros(1, dtype=np.uint8)
-    _core.scan_pair_histograms(_core.Pool(1), packed, n_bins, free, total, 16, min_leaf, gain, bin, side)
+    _core.scan_pair_histograms(_core.Pool(1), packed, n_bins, free, total, 16, min_leaf, l2, gain, bin, side)
     return reference.Split(float(gain[0]), int(bin[0]), int(side[0]))
 
 
@@ -168,6 +171,38 @@ def test_known_splits() -> None:
     assert scan_one([(-2, 2), (2, 2)], (2, 2))[1:] == (0, reference.RIGHT)
     assert scan_one([(-2, 2), (2, 2)], (-2, 2))[1:] == (0, reference.LEFT)
     assert scan_one([(-2, 2), (-2, 2)], (4, 2))[1:] == (1, reference.RIGHT)
+
+
+def test_known_regularized_splits() -> None:
+    none = (0, 0)
+    # Sums -2 and 2 of two rows each: 4 / (2 + 2) for each side, nothing for the node.
+    assert scan_one([(-2, 2), (2, 2)], none, l2=2.0) == (2.0, 0, reference.LEFT)
+    # 1 / 2 + 9 / 2 for the sides, 16 / 3 for the node: two leaves are shrunk more than one.
+    assert scan_one([(1, 1), (3, 1)], none, l2=0.0).gain == 2.0
+    assert scan_one([(1, 1), (3, 1)], none, l2=1.0) == (-np.inf, -1, reference.UNSEEN)
+
+
+@given(pools, levels(2**20), st.floats(0.0, 1e6), seeds)
+def test_gains_are_those_of_the_definition(pool: _core.Pool, level: Level, l2: float, seed: int) -> None:
+    """A regularized gain is the fall of the regularized squared error, and not above the one without."""
+    codes, n_bins, nodes = level
+    rng, column = np.random.default_rng(seed), np.arange(n_bins.shape[0])
+    node = rng.integers(0, len(nodes.begin), column.shape[0])
+    hist = build(pool, codes, nodes)[node, column // LANES, column % LANES]
+    total, bits, use = nodes.total[node], nodes.count_bits, np.zeros(column.shape[0], dtype=np.uint8)
+    found = []
+    for penalty in (0.0, l2):
+        gain = np.empty(column.shape[0])
+        bin, side = np.empty(column.shape[0], np.int32), np.empty(column.shape[0], np.int32)
+        _core.scan_pair_histograms(pool, hist, n_bins, use, total, bits, 1, penalty, gain, bin, side)
+        found.append(gain)
+    assert (found[1] <= found[0] * (1.0 + 1e-12)).all()
+    for k in np.flatnonzero(found[1] > 0.0).tolist():
+        cells, split = hist[k, : n_bins[k]], (int(bin[k]), int(side[k]))
+        # The gain is a difference of numbers as large as the one without regularization.
+        tolerance = 1e-9 * found[0][k]
+        definition = reference.gain_of(cells, split, int(total[k]), bits, l2)
+        np.testing.assert_allclose(found[1][k], definition, rtol=0, atol=tolerance)
 
 
 def test_wrong_shapes_are_refused() -> None:
@@ -227,10 +262,10 @@ def test_wrong_shapes_are_refused() -> None:
     }
     good_pairs = (pool, single, slot, rows, cells, begin, end, pair_hist)
     assert_refused(_core.build_pair_histograms, good_pairs, {**pair_ranges, **bad})
-    one_long: dict[int, object] = {3: np.zeros(1, np.uint8), 4: np.zeros(1, i64), 7: np.zeros(1)}
-    bad = {f"array {k}": {k: one_long.get(k, np.zeros(1, i32))} for k in (2, 3, 4, 7, 8, 9)}
+    one_long: dict[int, object] = {3: np.zeros(1, np.uint8), 4: np.zeros(1, i64), 8: np.zeros(1)}
+    bad = {f"array {k}": {k: one_long.get(k, np.zeros(1, i32))} for k in (2, 3, 4, 8, 9, 10)}
     bad["few cells"] = {1: np.zeros((2, 255), i64)}
     bad["many bins"] = {2: np.full(2, 256, i32)}
     outputs = (np.zeros(2), np.zeros(2, i32), np.zeros(2, i32))
     columns = (n_bins, np.zeros(2, np.uint8))
-    assert_refused(_core.scan_pair_histograms, (pool, pair_hist, *columns, total, 4, 1, *outputs), bad)
+    assert_refused(_core.scan_pair_histograms, (pool, pair_hist, *columns, total, 4, 1, 0.0, *outputs), bad)

@@ -34,7 +34,7 @@ def by_pairs(cells: I64, n_bins: int, use: int) -> Split:
     gain, bin, side = np.empty(1), np.empty(1, np.int32), np.empty(1, np.int32)
     column = np.array([n_bins], np.int32), np.array([use], np.uint8)
     total = np.array([cells.sum()])
-    _core.scan_pair_histograms(_core.Pool(1), cells[None], *column, total, BITS, 1, gain, bin, side)
+    _core.scan_pair_histograms(_core.Pool(1), cells[None], *column, total, BITS, 1, 0.0, gain, bin, side)
     return Split(float(gain[0]), int(bin[0]), int(side[0]))
 
 
@@ -46,7 +46,7 @@ def by_scan(cells: I64, n_bins: int, use: int, kind: int = OWNED) -> Split:
     gain, where = np.empty((1, 2)), np.empty((1, 2, 3), np.int32)
     total = np.array([cells.sum()])
     scanned = _core.TileColumns(*columns)
-    _core.scan_histograms(_core.Pool(1), scanned, hist, np.array([0]), total, BITS, 1, gain, where)
+    _core.scan_histograms(_core.Pool(1), scanned, hist, np.array([0]), total, BITS, 1, 0.0, gain, where)
     side = 0 if kind == OWNED else 1
     return Split(float(gain[0, side]), int(where[0, side, 1]), int(where[0, side, 2]))
 
@@ -62,7 +62,7 @@ def by_entries(cells: I64, n_bins: int, use: int) -> Split:
     n, total = len(occupied), np.full(1, cells.sum(), dtype=np.int64)
     node = (np.arange(n, dtype=np.int32), zero, zero + n, total, cells[occupied])
     gain, where = np.empty(1), np.empty((1, 3), np.int32)
-    _core.search_sparse(_core.Pool(1), *stored, *node, BITS, 1, gain, where)
+    _core.search_sparse(_core.Pool(1), *stored, *node, BITS, 1, 0.0, gain, where)
     return Split(float(gain[0]), int(where[0, 1]), int(where[0, 2]))
 
 

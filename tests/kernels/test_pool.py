@@ -74,6 +74,7 @@ def fail_in_a_task(pool: _core.Pool) -> None:
         20,
         2,
         1,
+        0.0,
         5,
         rows,
         cells,

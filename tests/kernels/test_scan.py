@@ -42,6 +42,7 @@ Level = tuple[U8, Columns, Nodes]
 
 
 DIRECTIONS = RISING | FALLING
+regularizations = st.sampled_from([0.0, 0.0, 0.7, 12.5, 1e4])
 
 
 def directed(rng: np.random.Generator, columns: Columns) -> Columns:
@@ -73,24 +74,31 @@ def histograms(codes: U8, nodes: Nodes) -> I64:
 
 
 def scan(
-    pool: _core.Pool, hist: I64, columns: Columns, slot: I64, total: I64, count_bits: int, min_leaf: int
+    pool: _core.Pool,
+    hist: I64,
+    columns: Columns,
+    slot: I64,
+    total: I64,
+    count_bits: int,
+    min_leaf: int,
+    l2: float = 0.0,
 ) -> tuple[F64, I32]:
     gain, where = np.full((slot.shape[0], 2), 77.0), np.full((slot.shape[0], 2, 3), 77, np.int32)
     scanned_columns = _core.TileColumns(*columns)
-    _core.scan_histograms(pool, scanned_columns, hist, slot, total, count_bits, min_leaf, gain, where)
+    _core.scan_histograms(pool, scanned_columns, hist, slot, total, count_bits, min_leaf, l2, gain, where)
     return gain, where
 
 
-@given(pools, st.one_of(levels(), levels(gradient=2**20)), st.sampled_from([1, 2, 5]), seeds)
-def test_scan_histograms(pool: _core.Pool, level: Level, min_leaf: int, seed: int) -> None:
+@given(pools, st.one_of(levels(), levels(gradient=2**20)), st.sampled_from([1, 2, 5]), regularizations, seeds)
+def test_scan_histograms(pool: _core.Pool, level: Level, min_leaf: int, l2: float, seed: int) -> None:
     codes, columns, nodes = level
     hist, bits = histograms(codes, nodes), nodes.count_bits
     slot = np.random.default_rng(seed).permutation(nodes.begin.shape[0])
-    gain, where = scan(pool, hist, columns, slot, nodes.total[slot], bits, min_leaf)
+    gain, where = scan(pool, hist, columns, slot, nodes.total[slot], bits, min_leaf, l2)
     for k, node in enumerate(slot.tolist()):
         by_column, total = hist[node].reshape(-1, CELLS), int(nodes.total[node])
         for side, use in enumerate((OWNED, NEW)):
-            best = reference.scan_columns(by_column, columns, use, total, bits, min_leaf)
+            best = reference.scan_columns(by_column, columns, use, total, bits, min_leaf, l2)
             assert (float(gain[k, side]), *where[k, side].tolist()) == best[:4]
 
 
@@ -124,7 +132,9 @@ def test_numbers_are_scanned_like_pairs(pool: _core.Pool, level: Level, min_leaf
         bin, side = np.empty(n_nodes, dtype=np.int32), np.empty(n_nodes, dtype=np.int32)
         same = np.full(n_nodes, bins[c], dtype=np.int32)
         use = np.full(n_nodes, direction, dtype=np.uint8)
-        _core.scan_pair_histograms(pool, pairs, same, use, nodes.total, bits, min_leaf, pair_gain, bin, side)
+        _core.scan_pair_histograms(
+            pool, pairs, same, use, nodes.total, bits, min_leaf, 0.0, pair_gain, bin, side
+        )
         np.testing.assert_array_equal(gain[:, 1], pair_gain)
         np.testing.assert_array_equal(where[:, 1, 1:], np.stack([bin, side], axis=1))
         assert (gain[:, 0] == -np.inf).all(), "nothing is owned"
@@ -201,11 +211,11 @@ def test_wrong_shapes_are_refused() -> None:
         "no slot": {6: np.array([0, -1])},
         "slots": {6: np.array([0])},
         "total": {7: total[:1].copy()},
-        "gain": {10: np.zeros((1, 2))},
-        "gains": {10: np.zeros((2, 3))},
-        "where": {11: np.zeros((1, 2, 3), i32)},
-        "sides of where": {11: np.zeros((2, 1, 3), i32)},
-        "entries of where": {11: np.zeros((2, 2, 2), i32)},
+        "gain": {11: np.zeros((1, 2))},
+        "gains": {11: np.zeros((2, 3))},
+        "where": {12: np.zeros((1, 2, 3), i32)},
+        "sides of where": {12: np.zeros((2, 1, 3), i32)},
+        "entries of where": {12: np.zeros((2, 2, 2), i32)},
     }
     columns = (n_bins, use, category_row, category_use)
     outputs = (np.zeros((2, 2)), np.zeros((2, 2, 3), i32))
@@ -213,4 +223,4 @@ def test_wrong_shapes_are_refused() -> None:
     def scan_them(pool: _core.Pool, hist: I64, *given: Any) -> None:
         _core.scan_histograms(pool, _core.TileColumns(*given[:4]), hist, *given[4:])
 
-    assert_refused(scan_them, (_core.Pool(2), hist, *columns, slot, total, 4, 1, *outputs), bad)
+    assert_refused(scan_them, (_core.Pool(2), hist, *columns, slot, total, 4, 1, 0.0, *outputs), bad)

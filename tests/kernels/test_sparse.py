@@ -126,6 +126,7 @@ def search(
     edges: tuple[F64, I32],
     nodes: Nodes,
     leaf: int,
+    l2: float = 0.0,
 ) -> tuple[F64, I32]:
     """Best splits by the sparse kernel."""
     codes, zero = entry_codes(_core.Pool(1), table, columns, edges)
@@ -133,12 +134,12 @@ def search(
     gain, where = np.full(k, 77.0), np.full((k, 3), 77, dtype=np.int32)
     stored = (table.start, table.rows, codes, columns, edges[1] + 1, zero, use)
     ranges = (nodes.rows, nodes.begin, nodes.end, nodes.total, nodes.cells)
-    _core.search_sparse(pool, *stored, *ranges, nodes.count_bits, leaf, gain, where)
+    _core.search_sparse(pool, *stored, *ranges, nodes.count_bits, leaf, l2, gain, where)
     return gain, where
 
 
 def dense_search(
-    table: Sparse, columns: I64, use: U8, edges: tuple[F64, I32], nodes: Nodes, leaf: int
+    table: Sparse, columns: I64, use: U8, edges: tuple[F64, I32], nodes: Nodes, leaf: int, l2: float = 0.0
 ) -> tuple[F64, I32]:
     """Best splits by the dense kernels, whose twins are in reference.py."""
     codes, k, m = dense_codes(table, columns, edges, LANES, 0), nodes.begin.shape[0], columns.shape[0]
@@ -149,7 +150,7 @@ def dense_search(
     none = np.full(m, -1, np.int32), np.zeros((0, CELLS), np.uint8)
     gain, where = np.full((k, 2), 77.0), np.full((k, 2, 3), 77, dtype=np.int32)
     scanned = _core.TileColumns(edges[1] + 1, use, *none)
-    at_nodes = (np.arange(k), nodes.total, nodes.count_bits, leaf)
+    at_nodes = (np.arange(k), nodes.total, nodes.count_bits, leaf, l2)
     _core.scan_histograms(_core.Pool(1), scanned, hist, *at_nodes, gain, where)
     return gain[:, 1], where[:, 1]
 
@@ -170,8 +171,10 @@ def test_search_sparse(
     use = some_uses(rng, columns.shape[0], rng.choice([0.0, 0.3, 1.0], p=[0.6, 0.3, 0.1]))
     nodes = data.draw(nodes_of(n, int(rng.choice([2, 2**20]))))
     edges = dense_thresholds(table, np.arange(n), columns, bins)
-    found = search(pool, table, columns, use, edges, nodes, leaf)
-    for part, expected in zip(found, dense_search(table, columns, use, edges, nodes, leaf), strict=True):
+    l2 = float(rng.choice([0.0, 0.7, 12.5]))
+    found = search(pool, table, columns, use, edges, nodes, leaf, l2)
+    dense = dense_search(table, columns, use, edges, nodes, leaf, l2)
+    for part, expected in zip(found, dense, strict=True):
         np.testing.assert_array_equal(part, expected)
 
 
@@ -255,7 +258,7 @@ def test_wrong_searches_are_refused() -> None:
     stored = (np.array([0, 2, 3]), np.array([0, 3, 1], i32), np.zeros(3, u8), np.array([1, 0]))
     by_column = (np.full(2, 3, i32), np.array([0, 2], u8), np.full(2, NEW, u8))
     nodes = (np.arange(4, dtype=i32), np.array([0, 2]), np.array([2, 4]), np.full(2, 2, i64), np.ones(4, i64))
-    good = (_core.Pool(2), *stored, *by_column, *nodes, 3, 1, np.zeros(2), np.zeros((2, 3), i32))
+    good = (_core.Pool(2), *stored, *by_column, *nodes, 3, 1, 0.0, np.zeros(2), np.zeros((2, 3), i32))
     bad: dict[str, dict[int, object]] = {
         **{what: {1: start} for what, start in BAD_STARTS.items()},
         "rows": {2: np.zeros(2, i32)},
@@ -278,8 +281,8 @@ def test_wrong_searches_are_refused() -> None:
         "ends": {10: np.array([2])},
         "totals": {11: np.full(1, 2, i64)},
         "cells": {12: np.ones(3, i64)},
-        "gain": {15: np.zeros(1)},
-        "where": {16: np.zeros((1, 3), i32)},
-        "entries of where": {16: np.zeros((2, 2), i32)},
+        "gain": {16: np.zeros(1)},
+        "where": {17: np.zeros((1, 3), i32)},
+        "entries of where": {17: np.zeros((2, 2), i32)},
     }
     assert_refused(_core.search_sparse, good, bad)

@@ -32,6 +32,7 @@ class Job:
     stop_rows: I64
     fewest_rows: int
     min_leaf: int
+    l2: float
     max_depth: int
 
     @property
@@ -77,7 +78,8 @@ def random_job(rng: np.random.Generator, n: int, max_depths: list[int], gradient
     depth, min_leaf = rng.integers(0, 3, kept.shape[0]), int(rng.choice([1, 1, 2, 5]))
     fewest_rows = int(rng.choice([2, 2 * min_leaf, 20]))
     max_depth = int(rng.choice(max_depths))
-    return Job(codes, widths, columns, nodes, depth, stop_rows, fewest_rows, min_leaf, max_depth)
+    l2 = float(rng.choice([0.0, 0.0, 0.7, 12.5]))
+    return Job(codes, widths, columns, nodes, depth, stop_rows, fewest_rows, min_leaf, l2, max_depth)
 
 
 def jobs(sizes: list[int], max_depths: list[int], gradient: int = 8) -> st.SearchStrategy[Job]:
@@ -105,7 +107,7 @@ def grow(pool: _core.Pool, job: Job, shared: bool, first: I64 | None = None) -> 
         np.full(nodes.begin.shape[0], 77, dtype=np.int64),
     )
     subtrees = (nodes.begin, nodes.end, nodes.total, job.depth, job.stop_rows)
-    limits = (nodes.count_bits, job.fewest_rows, job.min_leaf, job.max_depth)
+    limits = (nodes.count_bits, job.fewest_rows, job.min_leaf, job.l2, job.max_depth)
     scratch = np.full((2, n), 77, dtype=np.int32), np.full(n, 77, dtype=np.int64)
     tiles = _core.TileSet(job.codes, job.widths, _core.TileColumns(*job.columns))
     _core.grow_subtrees(
@@ -123,7 +125,7 @@ def plain(job: Job, rows: I32, total: int, depth: int, stop_rows: int) -> Node:
         return leaf
     cells, columns = job.nodes.cells[rows], range(job.columns.use.shape[0])
     hist = np.stack([reference.histogram(job.codes[c // LANES, rows, c % LANES], cells) for c in columns])
-    found = reference.scan_columns(hist, job.columns, OWNED, total, bits, job.min_leaf)
+    found = reference.scan_columns(hist, job.columns, OWNED, total, bits, job.min_leaf, job.l2)
     if found.column < 0:
         return leaf
     codes = job.codes[found.column // LANES, rows, found.column % LANES]
@@ -232,7 +234,7 @@ def one_job(**changes: Any) -> Job:
         np.zeros((0, CELLS), np.uint8),
     )  # fmt: skip
     nodes = Nodes(rows, cells, zero, zero + 4, 3)
-    return replace(Job(codes, np.array([2]), columns, nodes, zero, zero, 2, 1, NO_LIMIT), **changes)
+    return replace(Job(codes, np.array([2]), columns, nodes, zero, zero, 2, 1, 0.0, NO_LIMIT), **changes)
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -247,6 +249,12 @@ def test_a_known_tree(shared: bool) -> None:
         [-1, -1, unseen, -1, 2, 4, right, 1],
     ]
     assert grown.gain[:3].tolist() == [36.0, 0.0, 0.0]
+
+
+def test_a_known_regularized_gain() -> None:
+    # Sums -6 and 6 of two rows each: 36 / (2 + 4) for each side, nothing for the node.
+    grown = grow(_core.Pool(1), one_job(l2=4.0), shared=False)
+    assert grown.gain[:3].tolist() == [12.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -276,7 +284,7 @@ def test_wrong_shapes_are_refused() -> None:
     subtrees = (job.nodes.begin, job.nodes.end, job.nodes.total, job.depth, job.stop_rows)
     arrays = (job.nodes.rows, job.nodes.cells, np.zeros((2, 4), i32), np.zeros(4, i64))
     outputs = (np.array([0, 3]), np.zeros((3, ENTRIES), i64), np.zeros(3), np.zeros(1, i64))
-    good = (_core.Pool(2), *tables, *subtrees, 3, 2, 1, 9, *arrays, *outputs, False)
+    good = (_core.Pool(2), *tables, *subtrees, 3, 2, 1, 0.0, 9, *arrays, *outputs, False)
     bad: dict[str, dict[int, object]] = {
         "directed category": {4: np.array([CATEGORICAL | RISING], u8)},
         "lanes": {1: np.zeros((1, 4, 4), u8)},
@@ -294,21 +302,21 @@ def test_wrong_shapes_are_refused() -> None:
         "before": {7: np.array([-1])},
         "backwards": {7: np.array([3]), 8: np.array([2])},
         "beyond": {8: np.array([5])},
-        **{f"subtree array {k}": {k: two} for k in (7, 8, 9, 10, 11, 23)},
+        **{f"subtree array {k}": {k: two} for k in (7, 8, 9, 10, 11, 24)},
         "one row to split": {13: 1},
         "empty leaves": {14: 0},
-        "rows": {16: np.arange(3, dtype=i32)},
-        "cells": {17: np.ones(3, i64)},
-        "half the scratch": {18: np.zeros((1, 4), i32)},
-        "short scratch": {18: np.zeros((2, 3), i32)},
-        "ordered": {19: np.zeros(3, i64)},
-        "first": {20: ones},
-        "places before": {20: np.array([-1, 3])},
-        "places backwards": {20: np.array([3, 0])},
-        "places beyond": {20: np.array([0, 4])},
-        "no place": {20: np.array([0, 0])},
-        "entries": {21: np.zeros((3, 7), i64)},
-        "gain": {22: np.zeros(2)},
+        "rows": {17: np.arange(3, dtype=i32)},
+        "cells": {18: np.ones(3, i64)},
+        "half the scratch": {19: np.zeros((1, 4), i32)},
+        "short scratch": {19: np.zeros((2, 3), i32)},
+        "ordered": {20: np.zeros(3, i64)},
+        "first": {21: ones},
+        "places before": {21: np.array([-1, 3])},
+        "places backwards": {21: np.array([3, 0])},
+        "places beyond": {21: np.array([0, 4])},
+        "no place": {21: np.array([0, 0])},
+        "entries": {22: np.zeros((3, 7), i64)},
+        "gain": {23: np.zeros(2)},
     }
 
     def grow_them(pool: _core.Pool, codes: U8, widths: I64, *given: Any) -> None:

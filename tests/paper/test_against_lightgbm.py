@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import lightgbm
 import numpy as np
 import pytest
+from sklearn.ensemble import HistGradientBoostingRegressor
 
-from gtgbm import AGBMRegressor, GBFSRegressor, Tree
+from gtgbm import AGBMClassifier, AGBMRegressor, GBFSRegressor, Tree
 from gtgbm.exact.arrays import F64, Bool
 
 N_TREES = 20
 MIN_LEAF = 10
 
 
-def lightgbm_model(X: F64, y: F64, n_trees: int, **settings: Any) -> Any:
+def lightgbm_model(X: F64, y: F64, n_trees: int, weight: F64 | None = None, **settings: Any) -> Any:
     """Train LightGBM with one bin per value and nothing that would keep it from the best split."""
     parameters = {
         "objective": "regression",
@@ -36,7 +38,7 @@ def lightgbm_model(X: F64, y: F64, n_trees: int, **settings: Any) -> Any:
         "num_threads": 1,
         "verbose": -1,
     } | settings
-    return lightgbm.train(parameters, lightgbm.Dataset(X, y, params=parameters), n_trees)
+    return lightgbm.train(parameters, lightgbm.Dataset(X, y, weight=weight, params=parameters), n_trees)
 
 
 @dataclass(frozen=True)
@@ -191,4 +193,112 @@ def test_stumps_buy_as_lightgbm_does(seed: int, penalty: float) -> None:
     assert [int(tree.feature[0]) for tree in ours.trees_] == used
     assert [entry.feature for entry in ours.selection_history_] == list(dict.fromkeys(used))
     assert 1 < len(set(used)) < X.shape[1]
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=0, atol=1e-5 * np.ptp(y))
+
+
+def assert_same_trees(X: F64, ours: Sequence[Tree], theirs: Any) -> int:
+    """Assert that all trees split alike, and return the number of splits."""
+    dumped = theirs.dump_model()["tree_info"]
+    assert len(ours) == len(dumped)
+    return sum(
+        count_equal_splits(X, tree, dump["tree_structure"]) for tree, dump in zip(ours, dumped, strict=True)
+    )
+
+
+def some_weights(seed: int, n: int) -> F64:
+    return np.random.default_rng(seed).integers(1, 4, n).astype(np.float64)
+
+
+@pytest.mark.parametrize(("l2", "max_depth"), [(2.0, 2), (20.0, 1), (300.0, 1)])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("init", ["best", "zero"])
+def test_same_regularized_trees(init: str, weighted: bool, l2: float, max_depth: int) -> None:
+    """A start at 0 leaves residuals with a mean far from 0, towards which leaves must not be shrunk.
+
+    LightGBM does not search a column below a node where it had no gain. With much regularization it may have
+    one there all the same, so that only the upper levels of trees can be compared.
+    """
+    X, y = table_with_few_values(4, 0.1)
+    y = (y + 3.0).astype(np.float32).astype(np.float64)
+    weight = some_weights(5, y.shape[0]) if weighted else None
+    ours = AGBMRegressor(
+        penalty=0.0,
+        n_estimators=N_TREES,
+        max_depth=max_depth,
+        min_node_fraction=0.0,
+        min_samples_leaf=1,
+        l2_regularization=l2,
+        init=init,
+    ).fit(X, y, sample_weight=weight)
+    settings = {"max_depth": max_depth, "lambda_l2": l2, "min_data_in_leaf": 0}
+    theirs = lightgbm_model(X, y, N_TREES, weight, boost_from_average=init == "best", **settings)
+    assert assert_same_trees(X, ours.trees_, theirs) == sum(ours.n_leaves_ - 1) >= N_TREES
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=0, atol=1e-5 * np.ptp(y))
+
+
+@pytest.mark.parametrize("l2", [0.5, 20.0, 300.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_regularized_as_scikit_learn_does(weighted: bool, l2: float) -> None:
+    """Deeper trees with much regularization, which scikit-learn searches at every node."""
+    X, y = table_with_few_values(4, 0.1)
+    weight = some_weights(5, y.shape[0]) if weighted else None
+    ours = AGBMRegressor(
+        penalty=0.0,
+        n_estimators=N_TREES,
+        max_depth=4,
+        min_node_fraction=0.0,
+        min_samples_leaf=1,
+        l2_regularization=l2,
+    ).fit(X, y, sample_weight=weight)
+    theirs = HistGradientBoostingRegressor(
+        max_iter=N_TREES,
+        max_depth=4,
+        max_leaf_nodes=None,
+        min_samples_leaf=1,
+        l2_regularization=l2,
+        early_stopping=False,
+    ).fit(X, y, sample_weight=weight)
+    assert min(ours.n_leaves_) > 4
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=0, atol=1e-5 * np.ptp(y))
+
+
+@pytest.mark.parametrize("l2", [0.0, 0.1, 1.0, 20.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_same_newton_trees_for_log_loss(weighted: bool, l2: float) -> None:
+    X, y = table_with_few_values(6, 0.1)
+    y = (y > np.median(y)).astype(np.float64)
+    weight = some_weights(7, y.shape[0]) if weighted else None
+    max_depth = 3 if l2 < 10.0 else 1
+    ours = AGBMClassifier(
+        penalty=0.0,
+        n_estimators=5,
+        max_depth=max_depth,
+        min_node_fraction=0.0,
+        min_samples_leaf=1,
+        criterion="newton",
+        l2_regularization=l2,
+    ).fit(X, y, sample_weight=weight)
+    settings = {"objective": "binary", "max_depth": max_depth, "lambda_l2": l2, "min_data_in_leaf": 0}
+    theirs = lightgbm_model(X, y, 5, weight, **settings)
+    assert assert_same_trees(X, ours.trees_, theirs) == sum(ours.n_leaves_ - 1) >= 5
+    np.testing.assert_allclose(ours.predict_proba(X)[:, 1], theirs.predict(X), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("num_leaves", [2, 4, 13])
+@pytest.mark.parametrize(("l2", "missing"), [(0.0, 0.15), (0.5, 0.0)])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_same_trees_with_few_leaves(seed: int, num_leaves: int, l2: float, missing: float) -> None:
+    """LightGBM grows leaf by leaf, so its trees have the splits of largest gain."""
+    X, y = table_with_few_values(seed, missing)
+    ours = AGBMRegressor(
+        penalty=0.0,
+        n_estimators=N_TREES,
+        max_leaf_nodes=num_leaves,
+        min_node_fraction=0.0,
+        min_samples_leaf=MIN_LEAF,
+        l2_regularization=l2,
+    ).fit(X, y)
+    theirs = lightgbm_model(X, y, N_TREES, num_leaves=num_leaves, lambda_l2=l2)
+    assert assert_same_trees(X, ours.trees_, theirs) == N_TREES * (num_leaves - 1)
+    assert (ours.n_leaves_ == num_leaves).all()
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=0, atol=1e-5 * np.ptp(y))

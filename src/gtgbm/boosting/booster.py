@@ -49,6 +49,7 @@ class Booster:
         self._model = model
         self._loss, self._targets = problem.loss, problem.data.targets
         self._rounds = problem.settings.rounds
+        self._l2 = problem.settings.tree.l2
         self._sampling = Sampling(self._rounds.subsample, self._rounds.colsample, problem.seed)
         self._n_columns = problem.data.table.shape[1]
         self._directions = problem.settings.columns.directions(self._n_columns)
@@ -125,7 +126,7 @@ class Booster:
         with context.timings.stage("leaves"):
             rule = self._loss.leaf
             errors = self._targets.y - scores if isinstance(rule, QuantileLeaf) else residuals
-            steps = leaf_steps(grown, rule, errors, curvatures, round_.weights, context)
+            steps = leaf_steps(grown, rule, errors, curvatures, round_.weights, self._l2, context)
             value = np.zeros(grown.tree.n_nodes)
             value[grown.leaves] = self._rounds.learning_rate * steps
             if self._directions.any():

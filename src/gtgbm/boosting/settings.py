@@ -52,13 +52,27 @@ class PriceSettings:
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """Settings of trees; see `TreeLimits`, whose numbers of rows depend on the weights of a round."""
+    """Settings of trees; see `TreeLimits`, whose numbers of rows depend on the weights of a round.
+
+    Attributes
+    ----------
+    l2 : float
+        L2 regularization λ of leaf values, in units of weight, or of curvature.
+    """
 
     min_node_fraction: float
     min_samples_leaf: int | None
+    l2: float
     max_depth: int | None
+    max_leaf_nodes: int | None
     revisit_share: float
     longest_backoff: int
+
+    @property
+    def _deepest(self) -> int | None:
+        """Maximum depth: with k leaves, no leaf is deeper than k - 1."""
+        by_leaves = None if self.max_leaf_nodes is None else self.max_leaf_nodes - 1
+        return min((depth for depth in (self.max_depth, by_leaves) if depth is not None), default=None)
 
     def limits(self, weights: RowWeights) -> TreeLimits:
         """Return the limits of a tree for these sample weights."""
@@ -70,7 +84,15 @@ class TreeSettings:
             min_leaf = max(1, math.ceil(max(min_node_rows / 4, fewest) - 1e-9))
         else:
             min_leaf = max(1, math.ceil(self.min_samples_leaf * weights.row - 1e-9))
-        return TreeLimits(min_node_rows, min_leaf, self.max_depth, self.revisit_share, self.longest_backoff)
+        return TreeLimits(
+            min_node_rows,
+            min_leaf,
+            self.l2 * weights.l2_unit,
+            self._deepest,
+            self.max_leaf_nodes,
+            self.revisit_share,
+            self.longest_backoff,
+        )
 
 
 @dataclass(frozen=True)

@@ -169,6 +169,19 @@ class Tiles:
         self._n_codes[position] = max(int(codes.max(initial=0)) + 1, n_bins)
         return position
 
+    def remove(self, position: int) -> None:
+        """Remove the numeric column at a position; the columns after it move up by one."""
+        last = self.n_columns - 1
+        for place in range(position, last):
+            self.column(place)[:] = self.column(place + 1)
+        entries = (self._feature, self._n_bins, self._step, self._use, self._category_row, self._n_codes)
+        for of_columns in entries:
+            of_columns[position:last] = of_columns[position + 1 : last + 1]
+        # Histograms of a tile count all its lanes, also an unused one: its codes must fit into them.
+        self.column(last)[:] = 0
+        self._n_codes[last] = 1
+        self.n_columns = last
+
     def append_categories(self, first_feature: int, codes: U8, use: U8, is_whole: bool = False) -> int:
         """Add a categorical column and return its position.
 

@@ -38,6 +38,8 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         min_node_fraction: float = 0.02,
         min_samples_leaf: int | None = None,
         max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
+        l2_regularization: float = 0.0,
         search: str = "auto",
         n_relevant: int | None = None,
         failure_probability: float = 0.1,

@@ -62,6 +62,8 @@ class Parameters(BaseEstimator):
     min_node_fraction: Any
     min_samples_leaf: Any
     max_depth: Any
+    max_leaf_nodes: Any
+    l2_regularization: Any
     loss: Any
     init: Any
     max_bins: Any
@@ -126,7 +128,9 @@ class Parameters(BaseEstimator):
             tree=TreeSettings(
                 min_node_fraction=self._checked("min_node_fraction"),
                 min_samples_leaf=self._checked("min_samples_leaf"),
+                l2=self._checked("l2_regularization"),
                 max_depth=self._checked("max_depth"),
+                max_leaf_nodes=self._checked("max_leaf_nodes"),
                 revisit_share=REVISIT_SHARE if limits_searches else 1.0,
                 longest_backoff=LONGEST_BACKOFF if limits_searches else 0,
             ),

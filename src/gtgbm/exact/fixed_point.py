@@ -68,15 +68,20 @@ class Cells:
         )
 
 
-def pack(residuals: F64, weights: RowWeights, context: FitContext) -> Cells:
+def pack(residuals: F64, weights: RowWeights, context: FitContext, *, centred: bool = True) -> Cells:
     """Pack residuals into cells that cannot overflow when all rows are summed.
 
-    The mean is subtracted first: no split depends on it, and a large mean would cost resolution.
+    Parameters
+    ----------
+    residuals : ndarray of float64, shape (n,)
+    centred : bool
+        Whether to subtract the mean first, since a large mean costs resolution. No split depends on it,
+        except with L2 regularization, which shrinks leaf values towards 0 and not towards the mean.
     """
     pool, communicator = context.pool, context.communicator
     low, high = _core.min_max(pool, residuals)
     largest = communicator.max(max(-low, high))
-    centre = _mean(residuals, weights.cells, weights.total_cells, largest, context)
+    centre = _mean(residuals, weights.cells, weights.total_cells, largest, context) if centred else 0.0
     # The largest centred residual. Subtraction rounds monotonically, so the extremes stay the extremes.
     largest = communicator.max(max(centre - low, high - centre))
     count_bits = weights.total_cells.bit_length()

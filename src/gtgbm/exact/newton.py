@@ -40,5 +40,6 @@ def newton_problem(residuals: F64, curvatures: F64, weights: RowWeights) -> tupl
     # Limits such as the fewest rows of a leaf then apply to a node's share of the total curvature.
     cell_unit = total * weights.cell_unit / weights.total_cells
     row = total * weights.row / weights.total_cells
-    problem = RowWeights(weights.n_rows, cells, cells, cell_unit, cell_unit, total, total, row)
+    units = cell_unit, cell_unit
+    problem = RowWeights(weights.n_rows, cells, cells, *units, total, total, row, unit * weights.l2_unit)
     return residuals * (unit / curvature), problem

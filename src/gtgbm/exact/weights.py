@@ -18,6 +18,8 @@ _ORDINARY = (1e-9, 1e9)
 """Range of the largest weight within which weights are not rescaled."""
 _LARGEST_COUNT = 2.0**53
 """Above this every float is an integer, so weights are not taken for counts of rows."""
+_LARGEST_EXPONENT = 900
+"""Of the power of two that extreme weights are rescaled by, so that products with it stay finite."""
 _NO_WEIGHTS: I64 = np.empty(0, dtype=np.int64)
 
 
@@ -36,6 +38,10 @@ class RowWeights:
     row : float
         Weight of an ordinary row in `cells`: that of a weight of 1 if all weights are integers, which count
         rows, else their mean, so that the scale of the weights does not matter.
+    l2_unit : float
+        The number in units of `cells` that stands for an L2 regularization of 1: that of a weight of 1, or of
+        a curvature of 1 where `cells` are curvatures. Unlike `cell_unit`, it refers to the weights before
+        extreme ones are rescaled.
     """
 
     n_rows: int
@@ -46,6 +52,7 @@ class RowWeights:
     total_cells: int
     total_fine: int
     row: float = 1.0
+    l2_unit: float = 1.0
 
     @classmethod
     def equal(cls, n_rows: int) -> RowWeights:
@@ -61,8 +68,8 @@ class RowWeights:
         n_rows, largest = weight.shape[0], float(weight.max())
         counts, unit = largest <= _LARGEST_COUNT and bool((weight == np.rint(weight)).all()), 1.0
         if not _ORDINARY[0] <= largest <= _ORDINARY[1]:
-            # Only proportions matter, and rescaling keeps sums and units finite.
-            unit = math.ldexp(1.0, -math.frexp(largest)[1]) if counts else 1.0
+            # Rescaling keeps sums and units finite. The limit applies to weights near the smallest floats.
+            unit = math.ldexp(1.0, min(-math.frexp(largest)[1], _LARGEST_EXPONENT))
             weight = np.ldexp(weight, -math.frexp(largest)[1])
         total = float(weight.sum())
         cell_bits = max(_CELL_BITS, n_rows.bit_length() + 2)
@@ -73,7 +80,7 @@ class RowWeights:
         fine, fine_unit = _rounded(weight, total, max(_FINE_BITS, cell_bits))
         totals = int(cells.sum()), int(fine.sum())
         row = cell_unit * unit if counts else totals[0] / int(np.count_nonzero(weight))
-        return cls(n_rows, cells, fine, cell_unit, fine_unit, *totals, row)
+        return cls(n_rows, cells, fine, cell_unit, fine_unit, *totals, row, cell_unit * unit)
 
     @property
     def are_equal(self) -> bool:
@@ -86,7 +93,8 @@ class RowWeights:
         cells = np.where(kept, ones if self.are_equal else self.cells, 0)
         fine = np.where(kept, ones if self.are_equal else self.fine, 0)
         totals = int(cells.sum()), int(fine.sum())
-        return RowWeights(self.n_rows, cells, fine, self.cell_unit, self.fine_unit, *totals, self.row)
+        units = self.cell_unit, self.fine_unit
+        return RowWeights(self.n_rows, cells, fine, *units, *totals, self.row, self.l2_unit)
 
     def as_floats(self) -> F64:
         """Return the weights as floats, shape (n,)."""

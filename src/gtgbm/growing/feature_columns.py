@@ -80,3 +80,11 @@ class FeatureColumns:
         else:
             source = self._other_tasks if feature in self._other_tasks else self._search
             self.owned.own_numbers(feature, source.take_column(feature))
+
+    def give_back(self, feature: int) -> None:
+        """Make an owned feature new again; if other tasks own it, the next tree will know."""
+        if self.owned.is_categorical(feature):
+            self.owned.drop_category(feature)
+        else:
+            self.owned.drop_numbers(feature)
+            self._search.return_column(feature)

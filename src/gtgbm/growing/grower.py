@@ -10,6 +10,7 @@ import numpy as np
 
 from gtgbm.exact import F64, I32, I64, Bool, FitContext, RowWeights, pack
 from gtgbm.growing.backoff import SearchBackoff
+from gtgbm.growing.best_first import best_first, used_purchases
 from gtgbm.growing.feature_columns import FeatureColumns
 from gtgbm.growing.growing_tree import GrowingTree, Purchase
 from gtgbm.pricing import FeatureCosts
@@ -94,11 +95,12 @@ class TreeGrower:
         """
         context, costs = self._context, self._costs
         with context.timings.stage("residuals"):
-            cells = pack(residuals, weights, context)
+            limits = self._limits_of(weights)
+            cells = pack(residuals, weights, context, centred=limits.l2 == 0.0)
             self._order.start_tree()
             features = None if allowed is None else self._columns.owned.features_of(allowed)
         root_sse = float(cells.sse(np.array([cells.total]), np.array([cells.squares]))[0])
-        tree = TreeContext(context, cells, self._order, self._limits_of(weights), root_sse)
+        tree = TreeContext(context, cells, self._order, limits, root_sse)
         # The price has the unit of gains: squared fixed-point residuals times integer weights.
         costs.start_tree(root_sse, cells.scale * math.sqrt(weights.cell_unit), features)
         self._columns.start_tree(features, costs)
@@ -109,6 +111,13 @@ class TreeGrower:
         growing = GrowingTree(tree, self._columns, costs, searches=searches)
         growing.grow()
         begin, end = growing.builder.rows()
-        grown = growing.builder.tree(cells.scale, weights.cell_unit)
+        grown, purchases = growing.builder.tree(cells.scale, weights.cell_unit), growing.purchases
+        if limits.max_leaf_nodes is not None and grown.n_leaves > limits.max_leaf_nodes:
+            kept = best_first(grown, limits.max_leaf_nodes)
+            purchases, unused = used_purchases(purchases, grown, growing.builder.features(), kept)
+            for feature in reversed(unused):
+                self._columns.give_back(feature)
+                costs.give_back(feature)
+            grown, begin, end = grown.only(kept), begin[kept], end[kept]
         leaves = np.flatnonzero(grown.feature < 0)
-        return GrownTree(grown, leaves, begin[leaves], end[leaves], self._order.rows, growing.purchases)
+        return GrownTree(grown, leaves, begin[leaves], end[leaves], self._order.rows, purchases)

@@ -20,6 +20,10 @@ class Purchase:
 
     Attributes
     ----------
+    feature : int
+        The column, or the number of one of its categories.
+    node : int
+        Number of the node that bought it.
     column : int
         Column of the table.
     category : float or None
@@ -30,6 +34,8 @@ class Purchase:
         Price in the same unit.
     """
 
+    feature: int
+    node: int
     column: int
     category: float | None
     gain: float
@@ -126,12 +132,14 @@ class GrowingTree:
         purchases = buy_features(choice, proposals, turn, costs, acquire)
         # After a successful search, the children are searched too.
         level.due_rows[[purchase.node for purchase in purchases]] = ALWAYS_DUE
-        self.purchases += [self._described(bought, float(choice.gain[bought.node])) for bought in purchases]
+        for bought in purchases:
+            self.purchases.append(self._described(bought, level, float(choice.gain[bought.node])))
         return choice
 
-    def _described(self, bought: NodePurchase, gain: float) -> Purchase:
-        root_sse = self._tree.root_sse
-        return Purchase(*self._owned.described(bought.feature), gain / root_sse, bought.price / root_sse)
+    def _described(self, bought: NodePurchase, level: Level, gain: float) -> Purchase:
+        root_sse, number = self._tree.root_sse, int(level.number[bought.node])
+        column, category = self._owned.described(bought.feature)
+        return Purchase(bought.feature, number, column, category, gain / root_sse, bought.price / root_sse)
 
     def _may_buy(self, level: Level, nodes: I64, owned_gain: F64) -> Bool:
         """Whether each node may buy a feature; exact, since no split gains more than the squared error."""

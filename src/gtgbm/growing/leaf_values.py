@@ -19,6 +19,7 @@ def leaf_steps(
     residuals: F64,
     curvatures: F64 | None,
     weights: RowWeights,
+    l2: float,
     context: FitContext,
 ) -> F64:
     """Return the step of each leaf, before the learning rate, shape (leaves,).
@@ -29,6 +30,8 @@ def leaf_steps(
         Negative gradients; for a `QuantileLeaf`, target minus score.
     curvatures : ndarray of float64, shape (n,), or None
         None: all 1.
+    l2 : float
+        L2 regularization, which is added to the sum of curvatures; has no effect with a `QuantileLeaf`.
     """
     if isinstance(rule, QuantileLeaf):
         steps = np.empty(grown.leaves.shape[0])
@@ -51,6 +54,8 @@ def leaf_steps(
         curvature = total
     else:
         curvature = _leaf_sums(grown, np.ones_like(residuals), weights, context)
+    # The ratio is 1 unless extreme weights were rescaled.
+    curvature = curvature + l2 * (weights.l2_unit / weights.cell_unit)
     is_certain = curvature <= _SMALLEST_CURVATURE * total
     steps = np.where(is_certain, 0.0, gradient / np.where(is_certain, 1.0, curvature))
     if rule.is_logarithmic:

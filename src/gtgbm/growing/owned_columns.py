@@ -114,6 +114,15 @@ class OwnedColumns:
         self._position[feature] = position
         self._keep_thresholds(position, column.thresholds)
 
+    def drop_numbers(self, feature: int) -> None:
+        """Remove the column of a numeric feature."""
+        position, last = int(self._position[feature]), self.tiles.n_columns - 1
+        self.tiles.remove(position)
+        self._position[feature] = -1
+        self._position[self._position > position] -= 1
+        self._thresholds[position:last] = self._thresholds[position + 1 : last + 1]
+        self._thresholds[last] = np.inf
+
     def know_category(self, feature: int) -> None:
         """Record that another task owns a category, or a whole categorical column.
 
@@ -131,6 +140,11 @@ class OwnedColumns:
         """Own a category, or a whole categorical column with all its categories."""
         use = self._uses(feature)
         use[use != SKIPPED] = OWNED
+
+    def drop_category(self, feature: int) -> None:
+        """Make a category, or a whole categorical column, new again."""
+        use = self._uses(feature)
+        use[use != SKIPPED] = NEW
 
     def described(self, feature: int) -> tuple[int, float | None]:
         """Return the column of an owned feature, and its category or None."""
@@ -190,7 +204,7 @@ class OwnedColumns:
         """Return the rules of splits, given by feature and bin, for the fitted tree."""
         position = self._position[feature]
         threshold = self._thresholds[position, bins]
-        return SplitRules(self._column[feature], threshold, self._is_category(position))
+        return SplitRules(feature, self._column[feature], threshold, self._is_category(position))
 
     def _is_category(self, position: I64) -> U8:
         is_category: U8 = (self.tiles.use[position] == CATEGORICAL).astype(np.uint8)

@@ -103,6 +103,7 @@ def _grow_subtrees(
         count_bits=tree.cells.count_bits,
         fewest_rows=limits.fewest_rows,
         min_leaf=limits.min_leaf,
+        l2=limits.l2,
         max_depth=_NO_LIMIT if limits.max_depth is None else limits.max_depth,
         rows=order.rows,
         cells=tree.cells.values,

@@ -28,6 +28,11 @@ class SharedFeatures:
             self.is_owned[feature] = True
             self.owned.append(feature)
 
+    def give_back(self, feature: int) -> None:
+        """Remove a feature that no task owns any more."""
+        self.is_owned[feature] = False
+        self.owned.remove(feature)
+
     def know(self, other: SharedFeatures) -> None:
         """Replace the owned features by those of another object."""
         self.is_owned[:] = other.is_owned
@@ -63,10 +68,13 @@ class TaskCosts(FeatureCosts):
         self._group_penalty = group_penalty
         self._is_sharing = is_sharing
         self._group_price = 0.0
+        # Features that no task owned before the current tree of this task bought them.
+        self._first_bought: set[int] = set()
 
     def start_tree(self, root_sse: float, fixed_point_scale: float, allowed: Bool | None = None) -> None:
         """Set both prices for a tree."""
         super().start_tree(root_sse, fixed_point_scale, allowed)
+        self._first_bought.clear()
         # Added before the product, so that two penalties cost exactly as much as one equal to their sum.
         self._group_price = (self._penalty + self._group_penalty) * root_sse
 
@@ -105,4 +113,13 @@ class TaskCosts(FeatureCosts):
     def buy(self, feature: int) -> None:
         """Add a feature to the owned ones, which makes it cheaper for other tasks."""
         super().buy(feature)
+        if not self._shared.is_owned[feature]:
+            self._first_bought.add(feature)
         self._shared.own(feature)
+
+    def give_back(self, feature: int) -> None:
+        """Undo a purchase of the current tree; other tasks keep the feature if they own it."""
+        super().give_back(feature)
+        if feature in self._first_bought:
+            self._first_bought.remove(feature)
+            self._shared.give_back(feature)

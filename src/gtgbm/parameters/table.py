@@ -106,6 +106,22 @@ def _trees() -> list[Parameter]:
             "max_depth", Count(low=1, optional=True), "Maximum depth of a tree. None: no limit.", panel
         ),
         Parameter(
+            "max_leaf_nodes",
+            Count(low=2, optional=True),
+            "Maximum number of leaves of a tree. The splits with the largest gains are kept, in the order "
+            "of best-first growth. None: no limit.",
+            panel,
+        ),
+        Parameter(
+            "l2_regularization",
+            Number(low=0),
+            "L2 regularization λ of the leaf values: a leaf is the sum of the residuals divided by the sum "
+            "of the curvatures plus λ, and gains of splits are computed in the same way with the sum of the "
+            "weights, or of the curvatures with criterion='newton'. Leaves that are medians or quantiles are "
+            "not regularized, only their splits are.",
+            panel,
+        ),
+        Parameter(
             "loss",
             LossName(),
             "Loss function. Classifiers: 'log_loss', or 'squared_error' for two classes. Regressors: "

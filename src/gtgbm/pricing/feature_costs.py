@@ -98,3 +98,8 @@ class FeatureCosts:
         assert not self._is_owned[feature], f"feature {feature} is owned already"
         self._is_owned[feature] = True
         self.owned.append(feature)
+
+    def give_back(self, feature: int) -> None:
+        """Undo the purchase of a feature by the current tree, which does not use it after all."""
+        self._is_owned[feature] = False
+        self.owned.remove(feature)

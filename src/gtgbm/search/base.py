@@ -45,3 +45,7 @@ class Search(Protocol):
     def take_column(self, feature: int) -> BinnedColumn:
         """Return the column of a feature just bought; the search no longer proposes it."""
         ...
+
+    def return_column(self, feature: int) -> None:
+        """Propose a feature again, whose column was taken before."""
+        ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -102,6 +103,21 @@ class RowSample:
         return SampledNodes(self._positions, self._cells, cells, first[:-1], first[1:], total, count(total))
 
 
+class SideTerms(NamedTuple):
+    """Conditions on the sides of a split of sampled rows, in the unit of their numbers.
+
+    Attributes
+    ----------
+    min_leaf : int
+        Fewest rows of a side.
+    l2 : float
+        L2 regularization.
+    """
+
+    min_leaf: int
+    l2: float
+
+
 @dataclass(frozen=True)
 class SampledNodes:
     """Sampled rows of some nodes.
@@ -130,8 +146,8 @@ class SampledNodes:
     total: I64
     n_rows: I64
 
-    def gains(self, tree: TreeContext, node: I64, columns: PairColumns, min_leaf: int) -> F64:
+    def gains(self, tree: TreeContext, node: I64, columns: PairColumns, terms: SideTerms) -> F64:
         """Return the gain of the best split of each pair of a node and a column, on the sampled rows only."""
         begin, end, total = self.begin[node], self.end[node], self.total[node]
         rows = PairRows(self.positions, self.by_position, begin, end, total)
-        return sampled_gains(tree, rows, columns, min_leaf)
+        return sampled_gains(tree, rows, columns, *terms)

@@ -24,6 +24,7 @@ class ExhaustiveSearch:
 
     def __init__(self, columns: Columns, searched: I64, directions: U8, context: FitContext) -> None:
         self._columns = columns
+        self._directions = directions
         self._timings = context.timings
         dense, use = searched, directions + np.uint8(NEW)
         self._sparse: SparseLevelSearch | None = None
@@ -90,3 +91,12 @@ class ExhaustiveSearch:
             n_bins = int(self._columns.encode(np.array([feature]), column)[0])
             codes = column[0, :, 0]
         return BinnedColumn(codes, n_bins, self._columns.thresholds(feature))
+
+    def return_column(self, feature: int) -> None:
+        """Search a feature again."""
+        self._n_left += 1
+        position = int(self._position[feature])
+        if position >= 0:
+            self._tiles.use[position] = NEW | int(self._directions[feature])
+        elif self._sparse is not None:
+            self._sparse.search_again(feature)

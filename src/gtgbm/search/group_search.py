@@ -11,7 +11,7 @@ import numpy as np
 from gtgbm.data import BinnedColumn, Columns
 from gtgbm.exact import F64, I32, I64, U8, Bool, FitContext
 from gtgbm.pricing import FeatureCosts
-from gtgbm.search.candidates import CandidateColumns, RowSample
+from gtgbm.search.candidates import CandidateColumns, RowSample, SideTerms
 from gtgbm.search.group_tests import GroupTests
 from gtgbm.search.trend_tests import TrendTests
 from gtgbm.tree import Level, PairColumns, Splits, TreeContext, measure_pairs
@@ -153,8 +153,8 @@ class GroupSearch:
         nodes = nodes[place]
         with self._timings.stage("group tests"):
             tested = self._tested.of(tree, level, nodes)
-            min_leaf = self._min_leaf(tree, self._tested)
-            feature, gain = self._tests.search(tested, tree.cells.count_bits, min_leaf)
+            terms = self._terms(tree, self._tested)
+            feature, gain = self._tests.search(tested, tree.cells.count_bits, terms)
         with self._timings.stage("screening"):
             kept = ~costs.is_known[feature] & costs.is_allowed[feature]
             if self._screening.by_tests:
@@ -184,9 +184,14 @@ class GroupSearch:
         codes, n_bins = self._whole.codes[slot], int(self._whole.n_bins[slot])
         return BinnedColumn(codes, n_bins, self._columns.thresholds(feature))
 
-    def _min_leaf(self, tree: TreeContext, sample: RowSample) -> int:
-        # The same share of the rows on each side as for a split of all rows.
-        return max(1, int(tree.min_leaf * sample.rows.shape[0] / self._n_rows))
+    def return_column(self, feature: int) -> None:
+        """Do nothing: prices tell which features are owned, and codes of candidates are kept."""
+
+    def _terms(self, tree: TreeContext, sample: RowSample) -> SideTerms:
+        # The same share of the rows on each side as for a split of all rows, and the same shrinkage.
+        n_sampled = sample.rows.shape[0]
+        min_leaf = max(1, int(tree.min_leaf * n_sampled / self._n_rows))
+        return SideTerms(min_leaf, tree.limits.l2 * (n_sampled / self._n_rows))
 
     def _estimate(self, level: Level, nodes: I64, sampled: I64, gain: F64) -> F64:
         """Estimate gains (nodes, c) on all rows from gains on sampled rows, minus the gain by chance."""
@@ -204,7 +209,7 @@ class GroupSearch:
         assert self._sample is not None
         columns = self._sampled.pairs(features, self._directions)
         sampled = self._sample.of(tree, level, nodes)
-        gain = sampled.gains(tree, row, columns, self._min_leaf(tree, self._sample))
+        gain = sampled.gains(tree, row, columns, self._terms(tree, self._sample))
         estimate = self._estimate(level, nodes[row], sampled.n_rows[row], gain[:, None])[:, 0]
         order = np.lexsort((features, -estimate, row))
         rank = np.arange(row.shape[0]) - np.searchsorted(row[order], row[order])

@@ -12,7 +12,7 @@ import numpy as np
 from gtgbm import _core
 from gtgbm.data import Columns
 from gtgbm.exact import F64, I8, I64, LANES, U8, U16, Bool, as_int16
-from gtgbm.search.candidates import SampledNodes
+from gtgbm.search.candidates import SampledNodes, SideTerms
 from gtgbm.search.dealing import MAX_CANDIDATES, GroupTestSettings, divide
 
 
@@ -108,7 +108,7 @@ class GroupTests:
             tiles=self._tiles,
         )
 
-    def search(self, tested: SampledNodes, count_bits: int, min_leaf: int) -> tuple[I64, F64]:
+    def search(self, tested: SampledNodes, count_bits: int, terms: SideTerms) -> tuple[I64, F64]:
         """Return the candidates of each node with their gain on its test rows: one feature per subset.
 
         Parameters
@@ -140,7 +140,8 @@ class GroupTests:
                 begin=tested.begin,
                 end=tested.end,
                 count_bits=count_bits,
-                min_leaf=min_leaf,
+                min_leaf=terms.min_leaf,
+                l2=terms.l2,
                 feature=feature,
                 gain=gain,
             )

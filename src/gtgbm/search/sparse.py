@@ -22,7 +22,8 @@ class SparseLevelSearch:
 
     def __init__(self, sparse: SparseCodes, use: U8) -> None:
         self._sparse = sparse
-        self._use = use
+        self._use = use.copy()
+        self._use_of_new = use
         self._allowed: Bool = np.ones(use.shape[0], dtype=np.bool_)
 
     def start_tree(self, allowed: Bool) -> None:
@@ -32,6 +33,11 @@ class SparseLevelSearch:
     def skip(self, feature: int) -> None:
         """Exclude a feature from later searches."""
         self._use[self._sparse.columns == feature] = SKIPPED
+
+    def search_again(self, feature: int) -> None:
+        """Include a feature in later searches that was excluded."""
+        place = self._sparse.columns == feature
+        self._use[place] = self._use_of_new[place]
 
     def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> Splits:
         """Return the best split of each of some nodes."""
@@ -53,6 +59,7 @@ class SparseLevelSearch:
             cells=tree.cells.values,
             count_bits=tree.cells.count_bits,
             min_leaf=tree.min_leaf,
+            l2=tree.limits.l2,
             gain=gain,
             where=where,
         )

@@ -85,6 +85,13 @@ class TreeBuilder:
         n_rows = np.rint(n_rows / unit).astype(np.int64)
         return Tree(feature, threshold, is_category, missing_left, left, np.zeros(n), n_rows, gain)
 
+    def features(self) -> I64:
+        """Return the feature that each node splits on, -1 for a leaf, shape (nodes,)."""
+        feature = np.full(self.n_nodes, -1, dtype=np.int64)
+        for split in self._splits:
+            feature[split.number] = split.rules.feature
+        return feature
+
     def rows(self) -> tuple[I64, I64]:
         """Return begin and end of every node's range of rows, each of shape (nodes,)."""
         begin = np.concatenate([nodes.begin for nodes in self._nodes])

@@ -49,7 +49,12 @@ class TreeLimits:
         A node with fewer rows is a leaf (α n in the paper).
     min_leaf : int
         Fewest rows of a leaf.
+    l2 : float
+        L2 regularization in the unit of the numbers of rows: it is added to the number of rows of each side
+        in the gain of a split.
     max_depth : int or None
+    max_leaf_nodes : int or None
+        Most leaves of a tree: those that growing best-first gives. None: no limit.
     revisit_share : float
         After a fruitless search at a node, a node below it is searched only if it has at most this share of
         the node's rows; 1: every node is searched.
@@ -59,7 +64,9 @@ class TreeLimits:
 
     min_node_rows: float
     min_leaf: int
+    l2: float
     max_depth: int | None
+    max_leaf_nodes: int | None
     revisit_share: float
     longest_backoff: int
 

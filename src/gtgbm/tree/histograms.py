@@ -185,6 +185,7 @@ def _scan(
         total=level.total[nodes],
         count_bits=tree.cells.count_bits,
         min_leaf=tree.min_leaf,
+        l2=tree.limits.l2,
         gain=gain,
         where=where,
     )

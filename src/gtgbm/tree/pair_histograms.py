@@ -67,12 +67,14 @@ def measure_pairs(tree: TreeContext, level: Level, node: I64, columns: PairColum
     """
     order, cells = tree.order.rows, tree.cells.values
     rows = PairRows(order, cells, level.begin[node], level.end[node], level.total[node])
-    return _scan(tree, tree.sum(_histograms(tree, rows, columns)), rows, columns, tree.min_leaf)
+    limits = tree.limits
+    hist = tree.sum(_histograms(tree, rows, columns))
+    return _scan(tree, hist, rows, columns, limits.min_leaf, limits.l2)
 
 
-def sampled_gains(tree: TreeContext, rows: PairRows, columns: PairColumns, min_leaf: int) -> F64:
+def sampled_gains(tree: TreeContext, rows: PairRows, columns: PairColumns, min_leaf: int, l2: float) -> F64:
     """Return the gain of the best split of each pair on sampled rows only, shape (pairs,)."""
-    return _scan(tree, _histograms(tree, rows, columns), rows, columns, min_leaf)[0]
+    return _scan(tree, _histograms(tree, rows, columns), rows, columns, min_leaf, l2)[0]
 
 
 def _histograms(tree: TreeContext, rows: PairRows, columns: PairColumns) -> I64:
@@ -91,7 +93,7 @@ def _histograms(tree: TreeContext, rows: PairRows, columns: PairColumns) -> I64:
 
 
 def _scan(
-    tree: TreeContext, hist: I64, rows: PairRows, columns: PairColumns, min_leaf: int
+    tree: TreeContext, hist: I64, rows: PairRows, columns: PairColumns, min_leaf: int, l2: float
 ) -> tuple[F64, I32, I32]:
     k = hist.shape[0]
     gain, bins, side = np.empty(k), np.empty(k, dtype=np.int32), np.empty(k, dtype=np.int32)
@@ -103,6 +105,7 @@ def _scan(
         total=rows.total,
         count_bits=tree.cells.count_bits,
         min_leaf=min_leaf,
+        l2=l2,
         gain=gain,
         bin=bins,
         missing_side=side,

@@ -74,6 +74,8 @@ class SplitRules:
 
     Attributes
     ----------
+    feature : ndarray of int64
+        The column, or the number of one of its categories.
     column : ndarray of int64
         Column of the table.
     threshold : ndarray of float64
@@ -81,6 +83,7 @@ class SplitRules:
     is_category : ndarray of uint8
     """
 
+    feature: I64
     column: I64
     threshold: F64
     is_category: U8

@@ -53,6 +53,23 @@ class Tree:
         """Number of leaves."""
         return int(np.count_nonzero(self.feature < 0))
 
+    def only(self, kept: I64) -> Tree:
+        """Return the tree of some nodes, ascending; those whose children are not kept become leaves."""
+        number = np.full(self.n_nodes + 1, -1, dtype=np.int32)
+        number[kept] = np.arange(kept.shape[0])
+        left = number[self.left[kept]]  # a leaf's -1 is the last entry, which is -1 too
+        splits = left >= 0
+        return Tree(
+            np.where(splits, self.feature[kept], -1).astype(np.int32),
+            np.where(splits, self.threshold[kept], 0.0),
+            np.where(splits, self.is_category[kept], 0).astype(np.uint8),
+            np.where(splits, self.missing_left[kept], 0).astype(np.uint8),
+            left,
+            self.value[kept],
+            self.n_rows[kept],
+            np.where(splits, self.gain[kept], 0.0),
+        )
+
 
 def importances(trees: Sequence[Tree], n_features: int) -> F64:
     """Return the share of each feature in the gain of all splits, shape (n_features,)."""

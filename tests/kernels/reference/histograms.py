@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -70,8 +71,12 @@ class Split(NamedTuple):
     missing_side: int
 
 
-def gain_of(cells: I64, split: tuple[int, int], total: int, count_bits: int) -> float:
-    """Fall of the squared error by the split (bin, side of missing values), -inf if a side is empty."""
+def gain_of(cells: I64, split: tuple[int, int], total: int, count_bits: int, l2: float = 0.0) -> float:
+    """Fall of the squared error by the split (bin, side of missing values), -inf if a side is empty.
+
+    By the definition, in fractions that do not round: with regularization, the squared error of a side is
+    that of its shrunken mean, plus l2 times the square of this mean.
+    """
     n, g = total & ((1 << count_bits) - 1), total >> count_bits
     left: int = sum(cells[: split[0] + 1].tolist())
     if split[1] == LEFT:
@@ -79,8 +84,9 @@ def gain_of(cells: I64, split: tuple[int, int], total: int, count_bits: int) -> 
     n_left, g_left = left & ((1 << count_bits) - 1), left >> count_bits
     if n_left in (0, n):
         return -np.inf
-    d = g_left * n - g * n_left
-    return d * d / (n_left * (n - n_left)) / n
+    penalty = Fraction(l2)
+    sides = [(g_left, n_left), (g - g_left, n - n_left)]
+    return float(sum(Fraction(s * s) / (m + penalty) for s, m in sides) - Fraction(g * g) / (n + penalty))
 
 
 def direction_of(use: int) -> int:
@@ -90,15 +96,18 @@ def direction_of(use: int) -> int:
     return -1 if use & FALLING else 0
 
 
-def best_split(cells: I64, total: int, count_bits: int, min_leaf: int, direction: int = 0) -> Split:
+def best_split(
+    cells: I64, total: int, count_bits: int, min_leaf: int, direction: int = 0, l2: int = 0
+) -> Split:
     """Best of all bins: first with missing values on the right, then on the left; equals keep the first.
 
     Splits against the direction do not count, except values against missing ones; nor do bins without rows:
     what they would separate, the bin before them does. Python's integers do not round, so equal splits are
     really equal.
     """
-    n = total & ((1 << count_bits) - 1)
+    n, g = total & ((1 << count_bits) - 1), total >> count_bits
     best, best_fraction = Split(-np.inf, -1, UNSEEN), (0, 1)
+    both = n + 2 * l2
     missing = total - sum(cells.tolist())
     for side in (RIGHT, LEFT) if missing else (RIGHT,):
         left = missing if side == LEFT else 0
@@ -107,13 +116,19 @@ def best_split(cells: I64, total: int, count_bits: int, min_leaf: int, direction
             n_left = left & ((1 << count_bits) - 1)
             if cell == 0 or min(n_left, n - n_left) < max(min_leaf, 1):
                 continue
-            d = (left >> count_bits) * n - (total >> count_bits) * n_left
-            fraction = d * d, n_left * (n - n_left)
+            d = (left >> count_bits) * both - g * (n_left + l2)
+            fraction = d * d, (n_left + l2) * (n - n_left + l2)
             allowed = d * direction <= 0 or left + missing == total
             if allowed and fraction[0] * best_fraction[1] > best_fraction[0] * fraction[1]:
                 at = side if missing else larger_side(n_left, n)
-                best, best_fraction = Split(fraction[0] / fraction[1] / n, b, at), fraction
-    return best
+                gain = fraction[0] / fraction[1] / both - loss_of_two(g, both, l2)
+                best, best_fraction = Split(gain, b, at), fraction
+    return best if best.gain > 0.0 else Split(-np.inf, -1, UNSEEN)
+
+
+def loss_of_two(g: float, both: float, l2: float) -> float:
+    """What a node loses because each of its two sides is regularized; 0 without regularization."""
+    return g * g * l2 / ((both - l2) * both)
 
 
 def larger_side(n_left: int, n: int) -> int:
@@ -160,10 +175,13 @@ def offered(cells: list[int], total: int, category_use: list[int] | None, use: i
     return right + [(left + missing, b, LEFT) for left, b, _ in right]
 
 
-def first_best(offers: list[Offer], total: int, count_bits: int, min_leaf: int, direction: int = 0) -> Found:
+def first_best(
+    offers: list[Offer], total: int, count_bits: int, min_leaf: int, direction: int = 0, l2: float = 0.0
+) -> Found:
     """First of the best splits, in doubles and in the kernel's order of operations: equal to the bit."""
     mask = (1 << count_bits) - 1
     n, g = float(total & mask), float(total >> count_bits)
+    both = n + 2.0 * l2
     best, top, bottom = Found(), 0.0, 1.0
     # All values against the missing ones, which are neither above nor below them.
     free = max((bin for _, bin, side in offers if side == RIGHT), default=-1)
@@ -171,16 +189,18 @@ def first_best(offers: list[Offer], total: int, count_bits: int, min_leaf: int, 
         n_left = float(left & mask)
         if min(n_left, n - n_left) < min_leaf:
             continue
-        d = float(left >> count_bits) * n - g * n_left
-        numerator, denominator = d * d, n_left * (n - n_left)
+        d = float(left >> count_bits) * both - g * (n_left + l2)
+        numerator, denominator = d * d, (n_left + l2) * (both - (n_left + l2))
         allowed = d * direction <= 0.0 or (side == RIGHT and bin == free)
         if allowed and numerator * bottom > top * denominator:
             top, bottom = numerator, denominator
-            best = Found(top / bottom / n, -1, bin, side, left)
-    return best
+            best = Found(top / bottom / both - loss_of_two(g, both, l2), -1, bin, side, left)
+    return best if best.gain > 0.0 else Found()
 
 
-def scan_columns(hist: I64, columns: Columns, use: int, total: int, count_bits: int, min_leaf: int) -> Found:
+def scan_columns(
+    hist: I64, columns: Columns, use: int, total: int, count_bits: int, min_leaf: int, l2: float = 0.0
+) -> Found:
     """Best split of one node, hist (columns, 256), among features of one use; equals keep the first."""
     best = Found()
     for c, column_use in enumerate(columns.use.tolist()):
@@ -190,7 +210,7 @@ def scan_columns(hist: I64, columns: Columns, use: int, total: int, count_bits: 
         uses = columns.category_use[columns.category_row[c]].tolist() if is_category else None
         cells = hist[c, : max(int(columns.n_bins[c]), 0)].tolist()
         offers, direction = offered(cells, total, uses, use), direction_of(column_use)
-        found = first_best(offers, total, count_bits, min_leaf, direction)
+        found = first_best(offers, total, count_bits, min_leaf, direction, l2)
         if found.missing_side == UNSEEN and not is_category and found.bin >= 0:
             mask = (1 << count_bits) - 1
             found = found._replace(missing_side=larger_side(found.left & mask, total & mask))

@@ -62,6 +62,7 @@ def search_groups(
     end: I64,
     count_bits: int,
     min_leaf: int,
+    l2: int,
     kept: int,
 ) -> tuple[I64, F64]:
     """Feature reached and its gain when every group is followed into its best child.
@@ -76,7 +77,7 @@ def search_groups(
         g = 0
         if tree.n_children[0] == 0:
             alone = histogram(codes[members[subset, 0]][rows], weights)
-            gain[node, subset] = best_split(alone, sum(weights.tolist()), count_bits, min_leaf).gain
+            gain[node, subset] = best_split(alone, sum(weights.tolist()), count_bits, min_leaf, l2=l2).gain
         while n_children := int(tree.n_children[g]):
             if tree.tile[g] >= 0:
                 child_codes = tiles[subset, tree.tile[g], :, :n_children].T
@@ -84,7 +85,7 @@ def search_groups(
                 child_codes = codes[members[subset, tree.begin[g] : tree.end[g]]]
             total = sum(weights.tolist())
             gains = [
-                best_split(histogram(child[rows], weights), total, count_bits, min_leaf).gain
+                best_split(histogram(child[rows], weights), total, count_bits, min_leaf, l2=l2).gain
                 for child in child_codes
             ]
             gain[node, subset] = max(gains)
