@@ -19,11 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from gtgbm.explain import permutation_importance
 from measuring.data.generated import make_table
 from measuring.environment import environment
 from measuring.files import ROOT, write_json
-from measuring.peers.gtgbm_models import estimator
+from measuring.peers.gtgbm_models import estimator, permutation_importance
 from measuring.predictions import microseconds
 from measuring.processes import call_in_process
 

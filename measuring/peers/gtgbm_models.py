@@ -20,6 +20,7 @@ from gtgbm import (
     MultitaskGTGBMRegressor,
     compare_tasks,
 )
+from gtgbm.explain import permutation_importance
 from gtgbm.metrics import metric_of
 from measuring.cost import measure
 from measuring.data import Data
@@ -37,6 +38,7 @@ __all__ = [
     "leaves_of_model",
     "metric_of",
     "multitask_estimator",
+    "permutation_importance",
     "prediction_calls",
     "predictions",
     "run",

@@ -23,6 +23,7 @@ from measuring.markdown import facts, number, spread, table, write_between
 from measuring.peers.gtgbm_models import Target, estimator, fit_fold, leaves_of_model, predictions
 from measuring.predictions import COMPACT_BATCH, ROW, time_calls
 from measuring.processes import ProcessFailedError, call_in_process, cost_of_command, map_in_processes
+from tests.strategies import selects_few
 
 PACKAGES = ("measuring", "benchmarks", "experiments")
 PEERS = "measuring/peers/"
@@ -278,6 +279,7 @@ def test_a_ranker_and_lightgbm_are_timed(stored: Path) -> None:
         assert found["leaves"] >= 2
 
 
+@selects_few
 def test_permutation_importance_is_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("measuring.predictions._MIN_SECONDS", 0.0)
     assert "of 400 columns selected, 2 trees" in permutation.write_case(tmp_path, n_rows=300, n_trees=2)
