@@ -9,7 +9,7 @@ from gtgbm.explain.dependence import Dependence, partial_dependence
 from gtgbm.explain.held_out import HeldOut, kind_of
 from gtgbm.explain.intervals import Interval, bootstrap_interval
 from gtgbm.explain.parts import is_multitask
-from gtgbm.explain.sampling import drawn_rows
+from gtgbm.explain.sampling import at_rows, drawn_rows
 from gtgbm.explain.selection_curve import (
     Purchase,
     SelectionPath,
@@ -19,7 +19,7 @@ from gtgbm.explain.selection_curve import (
     selection_path,
 )
 from gtgbm.explain.staged import n_rounds_of, shuffled_predictions, staged_predictions
-from gtgbm.explain.training_rows import is_training_table
+from gtgbm.explain.training_rows import held_out_again, is_training_table
 
 __all__ = [
     "Dependence",
@@ -29,9 +29,11 @@ __all__ = [
     "SelectionPath",
     "absolute_correlations",
     "associations",
+    "at_rows",
     "bootstrap_interval",
     "columns_as_bought",
     "drawn_rows",
+    "held_out_again",
     "is_multitask",
     "is_training_table",
     "kind_of",
