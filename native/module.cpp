@@ -112,6 +112,8 @@ void register_objective(nb::module_& m) {
            "discount", "scores", "truncation", "by_ndcg", "residuals", "curvatures", "losses");
     // These two create Python objects, so they release the GIL themselves.
     m.def("min_max", &min_max, nb::arg("pool"), nb::arg("values").noconvert());
+    m.def("signed_sums", &signed_sums, nb::arg("pool"), nb::arg("values").noconvert(),
+          nb::arg("weights").noconvert(), nb::arg("centre"), nb::arg("scale"));
     m.def("pack_cells", &pack_cells, nb::arg("pool"), nb::arg("residuals").noconvert(),
           nb::arg("weights").noconvert(), nb::arg("centre"), nb::arg("scale"), nb::arg("count_bits"),
           nb::arg("cells").noconvert());

@@ -125,6 +125,31 @@ int64_t fixed_point_sum(Pool& pool, Array<const double, 1> values, Array<const i
     return std::accumulate(sums.begin(), sums.end(), int64_t{0});
 }
 
+nb::tuple signed_sums(Pool& pool, Array<const double, 1> values, Array<const int64_t, 1> weights,
+                      double centre, double scale) {
+    const int64_t n = static_cast<int64_t>(values.shape(0));
+    const Weights weight(weights, values.shape(0));
+    std::vector<std::pair<int64_t, int64_t>> parts(static_cast<size_t>((n + kBlock - 1) / kBlock));
+    int64_t above = 0, below = 0;
+    {
+        nb::gil_scoped_release release;
+        for_blocks(pool, n, [&](int64_t block, int64_t begin, int64_t end) {
+            int64_t positive = 0, all = 0;
+            for (int64_t i = begin; i < end; ++i) {
+                const int64_t q = fixed(values.data()[i] - centre, scale) * weight[i];
+                positive += q > 0 ? q : 0;
+                all += q;
+            }
+            parts[static_cast<size_t>(block)] = {positive, positive - all};
+        });
+        for (const auto& part : parts) {
+            above += part.first;
+            below += part.second;
+        }
+    }
+    return nb::make_tuple(above, below);
+}
+
 nb::tuple min_max(Pool& pool, Array<const double, 1> values) {
     const int64_t n = static_cast<int64_t>(values.shape(0));
     require(n > 0, "min_max: no values");

@@ -20,6 +20,11 @@ void exponentials(Pool& pool, Array<const double, 1> values,  // in
 int64_t fixed_point_sum(Pool& pool, Array<const double, 1> values, Array<const int64_t, 1> weights,
                         double scale);
 
+// Returns the sums of weight * round((value - centre) * scale) over the values above the centre and, with the
+// sign changed, over those below it: no sum over any rows is farther from 0.
+nb::tuple signed_sums(Pool& pool, Array<const double, 1> values, Array<const int64_t, 1> weights,
+                      double centre, double scale);
+
 // Returns the smallest and the largest value.
 nb::tuple min_max(Pool& pool, Array<const double, 1> values);
 

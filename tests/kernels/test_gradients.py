@@ -114,6 +114,7 @@ def test_wrong_weights_are_refused() -> None:
     pool, i64, three, two = _core.Pool(2), np.int64, np.zeros(3), np.zeros(2)
     few, weights, cells = np.ones(2, i64), np.ones(3, i64), np.zeros(3, i64)
     assert_refused(_core.fixed_point_sum, (pool, three, weights, 1.0), {"weights": {2: few}})
+    assert_refused(_core.signed_sums, (pool, three, weights, 0.0, 1.0), {"weights": {2: few}})
     assert_refused(
         _core.pack_cells,
         (pool, three, weights, 0.0, 1.0, 8, cells),

@@ -72,6 +72,14 @@ def test_fixed_point_sum(pool: _core.Pool, n: int, kind: str, seed: int, scale: 
     assert _core.fixed_point_sum(pool, values, weights, scale) == expected
 
 
+@given(pools, sizes, kinds, seeds, scales, st.floats(-3.0, 3.0))
+def test_signed_sums(pool: _core.Pool, n: int, kind: str, seed: int, scale: float, centre: float) -> None:
+    rng = np.random.default_rng(seed)
+    values, weights = some_values(rng, n), random_weights(rng, n, kind)
+    found = _core.signed_sums(pool, values, weights, centre, scale)
+    assert found == reference.signed_sums(values, weights, centre, scale)
+
+
 @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.integers(0, 5)), max_size=60), scales)
 def test_fixed_point_sum_of_repeated_rows(drawn: list[tuple[float, int]], scale: float) -> None:
     values = np.array([value for value, _ in drawn], dtype=np.float64)

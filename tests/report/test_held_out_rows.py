@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from gtgbm import load_model
+from gtgbm import GTGBMClassifier, GTGBMRanker, GTGBMRegressor, MultitaskGTGBMRegressor, load_model
 from gtgbm.cli import report as report_command
 from gtgbm.cli.commands import app
+from gtgbm.explain import held_out_again
 from gtgbm.metrics import METRICS
-from gtgbm.report import RowSource
+from gtgbm.report import RowSource, write_report
 
 N = 600
 RNG = np.random.default_rng(0)
@@ -120,3 +121,50 @@ def test_headline_is_of_the_held_out_rows(tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     run("report", out, "--out", page)
     assert "on 150 held-out rows of table.csv" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers", "ranking", "tasks"])
+def test_rows_of_validation_fraction_are_drawn_again(kind: str, tmp_path: Path) -> None:
+    early: dict[str, Any] = {"early_stopping_rounds": 3, "validation_fraction": 0.2, "n_estimators": 30}
+    X = VALUES
+    more: dict[str, Any] = {}
+    model: Any = GTGBMRegressor(**early, random_state=3)
+    y = SIGNAL
+    if kind == "classes":
+        model, y = GTGBMClassifier(**early), np.where(SIGNAL > 0.5, "yes", "no")
+    if kind == "ranking":
+        model, y, more = GTGBMRanker(**early), np.digitize(SIGNAL, [0.5, 1]), {"qid": np.arange(N) // 6}
+    if kind == "tasks":
+        model, more = MultitaskGTGBMRegressor(**early, random_state=3), {"task": TOWN}
+    model.fit(X, y, **more)
+    rows = held_out_again(model, X, y, **more)
+    assert rows is not None
+    assert 0.15 * N < rows.shape[0] < 0.25 * N
+    if kind == "numbers":
+        last = model.evals_result_["validation_0"]["squared_error"][model.n_iter_ - 1]
+        assert np.mean((model.predict(X[rows]) - y[rows]) ** 2) == pytest.approx(last, rel=1e-9)
+    page = write_report(model, X, y, tmp_path / "report.html", **more).read_text()
+    assert "The model was trained on these rows" not in page
+    assert f"<b>{rows.shape[0]}</b> held-out rows" in page
+    assert "validation_fraction=0.2 held out for early stopping" in page
+    # Other rows, or an eval set instead of the fraction: nothing can be drawn again.
+    fewer = {name: values[: N - 6] for name, values in more.items()}
+    assert held_out_again(model, X[: N - 6], y[: N - 6], **fewer) is None
+    if kind in ("classes", "numbers"):
+        model.fit(X, y, eval_set=(X[:100], y[:100]))
+        assert held_out_again(model, X, y) is None
+
+
+def test_command_line_draws_the_rows_of_validation_fraction_again(
+    tmp_path: Path, written: list[dict[str, Any]]
+) -> None:
+    _, out = fit(tmp_path, "--early-stopping", 3, "--validation-fraction", 0.2)
+    done = run("report", out, "--out", tmp_path / "report.html")
+    assert "trained on" not in done.output
+    (found,) = written
+    assert found["source"].use == "held-out"
+    assert len(found["y"]) == N // 5
+    model = load_model(out)
+    again = METRICS["auc"](found["y"], model.predict_proba(found["X"])[:, 1])
+    recorded = model.evals_result_["validation_0"]["auc"][model.n_iter_ - 1]
+    assert again == pytest.approx(recorded, abs=1e-12)

@@ -43,7 +43,7 @@ def run_report(
     """Write the report of a model on the rows of a table."""
     for package in ("jinja2", "matplotlib"):
         import_module(package)  # to find out now what is not installed, not after minutes of work
-    from gtgbm.report import write_report
+    from gtgbm.report import held_out_part, write_report
 
     check_out(out)
     model = load_model(path)
@@ -61,9 +61,10 @@ def run_report(
     if roles.target is None and not is_libsvm(table):
         raise UserError(f"--target is missing: {path} does not say which column to predict")
     X, columns, source = _rows(model, table, roles, text_format.or_as_in(about), console)
-    given = {role: columns[role] for role in ("qid", "task") if role in columns}
+    qid, task = columns.get("qid"), columns.get("task")
+    X, y, qid, task, source = held_out_part(model, X, columns["target"], qid, task, source)
     written = write_report(
-        model, X, columns["target"], out, title=title, source=source, max_rows=_MOST_ROWS, **given
+        model, X, y, out, title=title, source=source, max_rows=_MOST_ROWS, qid=qid, task=task
     )
     if source.use == "training":
         console.print(

@@ -81,6 +81,11 @@ class Targets(Parameters):
         """Split rows into training rows and held-out rows."""
         return held_out_rows(rows.y.shape[0], self._checked("validation_fraction"), seed, None)
 
+    def _drawn_again(self, y: F64, qid: NDArray[Any] | None, at: I64, seed: int) -> I64:
+        """Return which of the rows `at`, those of a fit, it held out with this seed."""
+        rows = Rows(None, y[at], qid=None if qid is None else qid[at])
+        return at[self._hold_out(rows, seed)[1]]
+
     def _split_off(self, rows: Rows, validations: Sequence[Rows], seed: int) -> tuple[Rows, Sequence[Rows]]:
         """Return training rows and validation sets.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,10 @@ from gtgbm.exact.weights import RowWeights
 
 _GRADIENT_BITS = 28
 """Finest rounding used: 2**-28 of the largest residual, finer than LightGBM's float32 gradients."""
+_AMPLE_BITS = 20
+"""If all residuals were the largest one and still had so many bits, their sums are not looked at."""
+_FEWEST_LEVELS = 4
+"""Fewest units of fixed point of the mean absolute residual; with fewer, splits are warned of."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +91,49 @@ def pack(residuals: F64, weights: RowWeights, context: FitContext, *, centred: b
     largest = communicator.max(max(centre - low, high - centre))
     count_bits = weights.total_cells.bit_length()
     # 64 bits hold the sign, a sum of n gradients (bits + count_bits) and a count (count_bits).
-    gradient_bits = min(_GRADIENT_BITS, 62 - 2 * count_bits)
-    scale = power_of_two_scale(largest, gradient_bits)
+    safe_bits = 62 - 2 * count_bits
+    scale = power_of_two_scale(largest, min(_GRADIENT_BITS, safe_bits))
+    if safe_bits < _AMPLE_BITS and largest > 0.0:
+        scale = _scale_of_sums(residuals, weights, centre, largest, context)
     values = np.empty(residuals.shape[0], dtype=np.int64)
     local = _core.pack_cells(pool, residuals, weights.cells, centre, scale, count_bits, values)
     total, squares_high, squares_low = communicator.sum(np.array(local, dtype=np.int64)).tolist()
     return Cells(values, scale, count_bits, total, (squares_high, squares_low))
+
+
+def _scale_of_sums(
+    residuals: F64, weights: RowWeights, centre: float, largest: float, context: FitContext
+) -> float:
+    """Return the finest scale at which no sum of residuals overflows the bits above the count.
+
+    It depends on what residuals add up to, not on the largest one: where that is far above the mean, as
+    Newton steps of small curvature are, its bits are free for all others.
+    """
+    total = weights.total_cells
+    fine = power_of_two_scale(largest, 62 - total.bit_length())
+    local = _core.signed_sums(context.pool, residuals, weights.cells, centre, fine)
+    rises, falls = context.communicator.sum(np.array(local, dtype=np.int64)).tolist()
+    # No subset of rows adds up to more than those of one sign. Each row is rounded here and in its cell.
+    most = (max(rises, falls) + total) / fine
+    room = (1 << (63 - total.bit_length())) - total
+    if room <= 0:
+        raise ValueError(
+            f"the weights of {weights.n_rows} rows add up to {total} units, which leaves no bits for "
+            "residuals: train on a sample of the rows"
+        )
+    exponent = math.frexp(room / most)[1] - 1
+    finest = power_of_two_scale(largest, _GRADIENT_BITS)
+    scale = min(math.ldexp(1.0, max(min(exponent, 500), -500)), finest)
+    levels = scale * (rises + falls) / fine / total
+    if scale < finest and levels < _FEWEST_LEVELS:
+        warnings.warn(
+            f"the cells of {weights.n_rows} rows leave the mean absolute residual {levels:.1f} units, fewer "
+            f"than {_FEWEST_LEVELS} levels: train on a sample of the rows, without sample_weight, or with "
+            "criterion='residuals'",
+            UserWarning,
+            stacklevel=2,
+        )
+    return scale
 
 
 def power_of_two_scale(largest: float, bits: int) -> float:

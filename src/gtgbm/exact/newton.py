@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from gtgbm.exact.arrays import F64
+from gtgbm.exact.arrays import F64, I64
 from gtgbm.exact.weights import RowWeights
 
 _LEAST_CURVATURE = 2.0**-10
@@ -14,6 +14,8 @@ _LEAST_CURVATURE = 2.0**-10
 otherwise have steps so large that fixed point leaves no bits for all other rows."""
 _BITS = 25
 """Curvatures become integers whose weighted sum has this many bits, or three more than the sum of weights."""
+_MOST_BITS = 29
+"""If that is more than so many, little is left for residuals: weight and curvature are rounded together."""
 
 
 def newton_problem(residuals: F64, curvatures: F64, weights: RowWeights) -> tuple[F64, RowWeights]:
@@ -30,16 +32,32 @@ def newton_problem(residuals: F64, curvatures: F64, weights: RowWeights) -> tupl
     largest = float(curvatures.max(initial=0.0))
     if largest <= 0.0:
         return residuals, weights
+    floored = np.maximum(curvatures, _LEAST_CURVATURE * largest)
     bits = max(_BITS, weights.total_cells.bit_length() + 3)
-    unit = math.ldexp(1.0, bits - math.frexp(largest * weights.total_cells)[1])
-    curvature = np.maximum(np.rint(np.maximum(curvatures, _LEAST_CURVATURE * largest) * unit), 1.0)
-    cells = curvature.astype(np.int64)
-    if not weights.are_equal:
-        cells *= weights.cells
+    if bits > _MOST_BITS:
+        target, cells, l2_unit = _of_products(residuals, floored, weights)
+    else:
+        unit = math.ldexp(1.0, bits - math.frexp(largest * weights.total_cells)[1])
+        curvature = np.maximum(np.rint(floored * unit), 1.0)
+        # Whole numbers times whole numbers: a row of weight 2 is exactly two rows.
+        cells = curvature.astype(np.int64) * (1 if weights.are_equal else weights.cells)
+        target, l2_unit = residuals * (unit / curvature), unit * weights.l2_unit
     total = int(cells.sum())
     # Limits such as the fewest rows of a leaf then apply to a node's share of the total curvature.
     cell_unit = total * weights.cell_unit / weights.total_cells
     row = total * weights.row / weights.total_cells
     units = cell_unit, cell_unit
-    problem = RowWeights(weights.n_rows, cells, cells, *units, total, total, row, unit * weights.l2_unit)
-    return residuals * (unit / curvature), problem
+    return target, RowWeights(weights.n_rows, cells, cells, *units, total, total, row, l2_unit)
+
+
+def _of_products(residuals: F64, curvatures: F64, weights: RowWeights) -> tuple[F64, I64, float]:
+    """Round weight times curvature once, which takes fewer bits than a product of whole numbers.
+
+    Also returns the unit of L2 regularization.
+    """
+    each = weights.as_floats()
+    products = each * curvatures
+    unit = math.ldexp(1.0, weights.n_rows.bit_length() + 2 - math.frexp(float(products.sum()))[1])
+    cells = np.where(each > 0.0, np.maximum(np.rint(products * unit), 1.0), 0.0)
+    target = residuals * each * unit / np.maximum(cells, 1.0)
+    return target, cells.astype(np.int64), unit * weights.l2_unit / weights.cell_unit

@@ -11,7 +11,7 @@ from gtgbm.explain.intervals import Interval, bootstrap_interval
 from gtgbm.explain.names import feature_names
 from gtgbm.explain.parts import is_multitask
 from gtgbm.explain.permutation import PermutationImportance, permutation_importance
-from gtgbm.explain.sampling import drawn_rows
+from gtgbm.explain.sampling import at_rows, drawn_rows
 from gtgbm.explain.selection_curve import (
     Purchase,
     SelectionPath,
@@ -21,7 +21,7 @@ from gtgbm.explain.selection_curve import (
     selection_path,
 )
 from gtgbm.explain.staged import n_rounds_of, staged_predictions
-from gtgbm.explain.training_rows import is_training_table
+from gtgbm.explain.training_rows import held_out_again, is_training_table
 
 __all__ = [
     "Dependence",
@@ -32,10 +32,12 @@ __all__ = [
     "SelectionPath",
     "absolute_correlations",
     "associations",
+    "at_rows",
     "bootstrap_interval",
     "columns_as_bought",
     "drawn_rows",
     "feature_names",
+    "held_out_again",
     "is_multitask",
     "is_training_table",
     "kind_of",

@@ -10,7 +10,18 @@ from time import perf_counter
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.boosting import AnyCallback, Callbacks, Fit, Fitted, HistoryEntry, Model, Progress, TaskParts, assemble, empty_model
+from gtgbm.boosting import (
+    AnyCallback,
+    Callbacks,
+    Fit,
+    Fitted,
+    HistoryEntry,
+    Model,
+    Progress,
+    TaskParts,
+    assemble,
+    empty_model,
+)
 from gtgbm.data import CategoryColumn, encode_categories_of_tasks, issparse
 from gtgbm.exact import F64, FitContext
 from gtgbm.multitask.common_trees import common_trees

@@ -9,10 +9,12 @@ import numpy as np
 from scipy.sparse import issparse
 
 from gtgbm.estimators import checked_qid
-from gtgbm.exact import F64, I64, Bool
+from gtgbm.exact import F64, Bool
 from gtgbm.explain import (
     HeldOut,
+    at_rows,
     drawn_rows,
+    held_out_again,
     is_training_table,
     kind_of,
     n_rounds_of,
@@ -77,6 +79,24 @@ class Sample:
         return difference if self.metric.greater_is_better else -difference
 
 
+def held_out_part(
+    model: Any, X: Any, y: Any, qid: Any, task: Any, source: RowSource
+) -> tuple[Any, Any, Any, Any, RowSource]:
+    """Keep of the training table only the rows that ``validation_fraction`` held out, if they can be told."""
+    if source.use == "held-out" or model.early_stopping_rounds is None:
+        return X, y, qid, task, source
+    X = table_of(model, X)
+    rows = held_out_again(model, X, y, qid=qid, task=task) if X.shape[0] == len(y) else None
+    if rows is None:
+        return X, y, qid, task, source
+    note = (
+        f"The {rows.shape[0]:,} of {X.shape[0]:,} rows that validation_fraction="
+        f"{model.validation_fraction} held out for early stopping, which chose the number of rounds on them."
+    )
+    X, y, qid, task = (None if one is None else at_rows(one, rows) for one in (X, y, qid, task))
+    return X, y, qid, task, RowSource(source.name, "held-out", note)
+
+
 def draw_sample(
     model: Any,
     X: Any,
@@ -100,7 +120,7 @@ def draw_sample(
     if n_total > max_rows:
         ids = checked_qid(qid, n_total) if kind_of(model) == "relevance" else np.arange(n_total)
         kept = drawn_rows(ids, max_rows, np.random.default_rng(seed))
-        X, y, qid, task = (None if one is None else _at(one, kept) for one in (X, y, qid, task))
+        X, y, qid, task = (None if one is None else at_rows(one, kept) for one in (X, y, qid, task))
     rows = HeldOut.of(model, y, qid=qid, task=task)
     (prediction,) = staged_predictions(model, X, [n_rounds_of(model)], task=task)
     X = X.tocsc() if issparse(X) else X
@@ -140,13 +160,3 @@ def part_of(model: Any, sample: Sample, max_rows: int, seed: int) -> Sample:
         seed=seed,
         source=sample.source,
     )
-
-
-def _at(values: Any, rows: I64) -> Any:
-    """Return rows of an array, dataframe, sparse matrix or list."""
-    if hasattr(values, "iloc"):
-        return values.iloc[rows]
-    if issparse(values):
-        return values.tocsr()[rows]
-    # Not converted to an array: numpy would make ids that are tuples into rows of a matrix.
-    return values[rows] if hasattr(values, "shape") else [values[k] for k in rows.tolist()]

@@ -15,14 +15,14 @@ from gtgbm.files import write_aside
 from gtgbm.plots import COLOURS
 from gtgbm.report import dependence, features, overview, quality, similarity, smaller_models, tasks, verdict
 from gtgbm.report.metric_names import metric_label
-from gtgbm.report.sample import Sample, checked_use, draw_sample
+from gtgbm.report.sample import Sample, checked_use, draw_sample, held_out_part
 from gtgbm.report.source import RowSource
 from gtgbm.report.svg import DARK_COLOURS
 
 _SEED = 0
 """Seed of sampling and permutations: the same model and rows give the same report."""
 _ROWS_SHOWN = 20
-"""Rows of a table that are shown before the reader asks for all."""
+"""Rows on a page of a table."""
 
 
 def write_report(
@@ -74,7 +74,8 @@ def write_report(
     source : RowSource, optional
         What the table is called, and whether the model was trained on these rows. By default that is not
         known, unless the rows have exactly the loss that the model recorded in training. The report warns of
-        rows that were trained on.
+        rows that were trained on. Of the table of a fit with early stopping, it shows only the rows that
+        ``validation_fraction`` held out.
 
     Returns
     -------
@@ -94,6 +95,8 @@ def write_report(
     if not Path(path).parent.is_dir():
         raise FileNotFoundError(f"path={os.fspath(path)!r}: there is no directory {str(Path(path).parent)!r}")
     all_names = feature_names(model, names)
+    source = RowSource() if source is None else source
+    X, y, qid, task, source = held_out_part(model, X, y, qid, task, source)
     sample = draw_sample(
         model, X, y, metric=metric, qid=qid, task=task, max_rows=max_rows, seed=_SEED, source=source
     )

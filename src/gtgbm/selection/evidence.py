@@ -54,7 +54,9 @@ class Evidence:
         self.gain = {name: own.get(name, 0.0) + theirs.get(name, 0.0) for name in [*own, *theirs]}
         self.unit_losses += other.unit_losses
 
-    def add_fold(self, model: Model, rows: Dataset, loss: Loss, context: FitContext, seed: Sequence[int]) -> None:
+    def add_fold(
+        self, model: Model, rows: Dataset, loss: Loss, context: FitContext, seed: Sequence[int]
+    ) -> None:
         """Add the evidence of a model on rows that it was not trained on."""
         of_model = FeatureForest.of(model)
         for feature, gain in zip(of_model.features, of_model.gains.tolist(), strict=True):

@@ -132,7 +132,11 @@ class ForwardBackward:
         forward = self._forward()
         given = self._problems.given
         importance = [
-            {feature: value for feature, value in evidence.importance().items() if feature.column not in given}
+            {
+                feature: value
+                for feature, value in evidence.importance().items()
+                if feature.column not in given
+            }
             for evidence in forward
         ]
         importance = self._cut(importance, *self._first_sizes())

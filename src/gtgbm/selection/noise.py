@@ -41,7 +41,12 @@ class Doubts:
 
 
 def doubts(
-    features: Iterable[Feature], evidence: Evidence, rows: Dataset, start: F64, loss: Loss, context: FitContext
+    features: Iterable[Feature],
+    evidence: Evidence,
+    rows: Dataset,
+    start: F64,
+    loss: Loss,
+    context: FitContext,
 ) -> Doubts:
     """Tell which features of a task may be noise.
 

@@ -56,7 +56,11 @@ def _select(
         owned = empty.copy() if stage.owned is None else owning(empty.start, stage.owned[0])
         if stage.owned is not None:
             settings = settings.with_limit(len(stage.owned[0]))
-        return [train(Problem(data, problem.loss, settings, problem.seed), FitContext(context.pool), (), owned).model]
+        return [
+            train(
+                Problem(data, problem.loss, settings, problem.seed), FitContext(context.pool), (), owned
+            ).model
+        ]
 
     limits = Limits(problem.settings.prices.limit, None)
     problems = Problems(problem.loss, [empty.start], limits, problem.seed, problem.settings.columns.given)

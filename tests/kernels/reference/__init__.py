@@ -34,6 +34,7 @@ from tests.kernels.reference.objective import (
     logistic_residuals,
     pack_cells,
     rank_residuals,
+    signed_sums,
 )
 from tests.kernels.reference.partition import goes_left, node_sums, partition_rows, sampled_rows
 from tests.kernels.reference.predict import predict, score_changes
@@ -89,6 +90,7 @@ __all__ = [
     "scan_columns",
     "score_changes",
     "search_groups",
+    "signed_sums",
     "subtract_histograms",
     "trend_sums",
 ]

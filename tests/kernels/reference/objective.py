@@ -43,6 +43,12 @@ def fixed_point_sum(values: F64, weights: I64, scale: float) -> int:
     return sum(q * w for q, w in zip(fixed_point(values, scale).tolist(), weights.tolist(), strict=True))
 
 
+def signed_sums(values: F64, weights: I64, centre: float, scale: float) -> tuple[int, int]:
+    """Exact weighted sums of rounded distances above the centre, and below it."""
+    above, below = np.maximum(values - centre, 0.0), np.maximum(centre - values, 0.0)
+    return fixed_point_sum(above, weights, scale), fixed_point_sum(below, weights, scale)
+
+
 def pack_cells(
     residuals: F64, weights: I64, centre: float, scale: float, count_bits: int
 ) -> tuple[I64, int, int]:
