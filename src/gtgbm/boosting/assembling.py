@@ -170,7 +170,7 @@ def _columns(problem: Problem, sample: I64, context: FitContext) -> Columns:
 
 def _costs(problem: Problem, n_features: int) -> FeatureCosts:
     prices = problem.settings.prices
-    return FeatureCosts(n_features, prices.penalty, prices.scale, prices.limit)
+    return FeatureCosts(n_features, prices.penalty, prices.scale, prices.limit, prices.above_chance)
 
 
 def _start(problem: Problem, context: FitContext) -> F64:

@@ -20,8 +20,8 @@ Criterion = Literal["residuals", "newton"]
 
 _MIN_LEAF = 10
 _MIN_LEAF_SHARE = 0.1
-"""Fewest rows of a leaf unless the user says otherwise, and their largest share of a tiny table. With fewer, a
-few features separate the classes of a small table perfectly, and nothing better is ever selected."""
+"""Fewest rows of a leaf unless the user says otherwise, and their largest share of a tiny table. With fewer,
+a few features separate the classes of a small table perfectly, and nothing better is ever selected."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class PriceSettings:
     above_chance : bool
         Whether a purchase must gain more than the best split of useless features gains by chance.
     drops : bool
-        Forward-backward selection: whether more features are bought than `limit`, and the least important ones
-        dropped.
+        Forward-backward selection: whether more features are bought than `limit`, and the least important
+        ones dropped.
     """
 
     penalty: float
@@ -92,6 +92,7 @@ class TreeSettings:
             self.max_leaf_nodes,
             self.revisit_share,
             self.longest_backoff,
+            weights.row,
         )
 
 

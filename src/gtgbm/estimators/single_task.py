@@ -166,8 +166,8 @@ class SingleTask(BaseGTGBM):
             )
         if settings.prices.drops and limit != self._fitted_limit:
             raise ValueError(
-                f"n_features_to_select={limit}: warm_start=True continues with the features of the previous fit, "
-                f"which selected {self._fitted_limit}; give the same number, selection='forward', or "
+                f"n_features_to_select={limit}: warm_start=True continues with the features of the previous "
+                f"fit, whose limit was {self._fitted_limit}; give the same number, selection='forward', or "
                 "warm_start=False"
             )
         if loss.n_scores != model.start.shape[0]:

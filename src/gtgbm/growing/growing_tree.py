@@ -129,12 +129,19 @@ class GrowingTree:
             self._columns.own(feature)
             return self._owned.measure(tree, level, later, feature)
 
-        purchases = buy_features(choice, proposals, turn, costs, acquire)
+        purchases = buy_features(choice, proposals, turn, costs, acquire, self._gains_by_chance(level))
         # After a successful search, the children are searched too.
         level.due_rows[[purchase.node for purchase in purchases]] = ALWAYS_DUE
         for bought in purchases:
             self.purchases.append(self._described(bought, level, float(choice.gain[bought.node])))
         return choice
+
+    def _gains_by_chance(self, level: Level) -> F64 | None:
+        """Return what useless features gain by chance at each node of the level; None: it does not matter."""
+        if not self._costs.above_chance:
+            return None
+        limits, n_rows = self._tree.limits, np.maximum(level.n_rows, 1).astype(np.float64)
+        return self._costs.chance_prices(level.sse * limits.row / n_rows, limits.min_leaf / n_rows)
 
     def _described(self, bought: NodePurchase, level: Level, gain: float) -> Purchase:
         root_sse, number = self._tree.root_sse, int(level.number[bought.node])

@@ -71,7 +71,7 @@ class RankingLoss:
     def unit_losses(self, scores: F64, targets: Targets, context: FitContext) -> F64:
         """Return what each query adds to the mean loss, or with `by_ndcg` to the mean of 1 - NDCG.
 
-        With `by_ndcg` the weights of pairs depend on the scores, so losses of different scores do not compare.
+        With `by_ndcg` the weights of pairs depend on the scores, so losses of other scores do not compare.
         """
         assert targets.queries is not None
         constants = self._constants_of(targets)
@@ -79,7 +79,7 @@ class RankingLoss:
             losses = 1.0 - dcg(targets.queries, constants.gain, scores[0]) * constants.weight
         else:
             losses = self._of_queries(scores, targets, constants, context)[2]
-        return losses * (constants.query_weight / constants.query_weight.sum())
+        return np.asarray(losses * (constants.query_weight / constants.query_weight.sum()))
 
     def _of_queries(
         self, scores: F64, targets: Targets, constants: _TargetConstants, context: FitContext

@@ -188,9 +188,8 @@ def _features() -> list[Parameter]:
             Penalty(),
             "Cost of the first use of a feature: a larger penalty selects fewer features. With "
             "penalty_scale='root' it is a fraction of the squared error at the root of each tree, in [0, 1); "
-            "with 'absolute' it is in units of that error. 'auto': what the best of all features would gain at a "
-            "node by chance if they were useless. With forward-backward selection only the last fit of a "
-            "model that is continued uses it.",
+            "with 'absolute' it is in units of that error. 'auto': what the best of all features would gain "
+            "at a node by chance if they were useless. Forward-backward selection has its own prices.",
             panel,
             "μ",
         ),
@@ -210,10 +209,11 @@ def _features() -> list[Parameter]:
         Parameter(
             "selection",
             Choice(("auto", "forward", "forward-backward")),
-            "'forward': features are bought one after the other until n_features_to_select are selected, as in "
-            "the paper. 'forward-backward': models of parts of the rows buy more features than that, and those "
-            "that lower the loss on the other rows least are dropped. 'auto': 'forward-backward' with a limit "
-            "on the number of features, else 'forward'. Callbacks are called in the last fit only.",
+            "'forward': features are bought one after the other until n_features_to_select are selected, as "
+            "in the paper. 'forward-backward': models of parts of the rows buy more features than that, and "
+            "those that matter least for the loss on the other rows are dropped. 'auto': 'forward-backward' "
+            "with a limit on the number of features, else 'forward'. Callbacks are called in the last fit "
+            "only.",
             panel,
         ),
     ]

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=4096)
 def chance_gain(n_features: int, leaf_share: float, probability: float = 0.05) -> float:
-    """Return the gain that the best split of any useless feature seldom exceeds, in row variances of the node.
+    """Return the gain that no useless feature exceeds but by chance, in row variances of the node.
 
     The best split of a useless feature maximises a squared normal variable over its cuts. The distribution of
     that maximum is Miller and Siegmund's ("Maximally selected chi square statistics", Biometrics 1982).

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from gtgbm.exact import F64, I64, Bool
+from gtgbm.pricing.chance import chance_gain
 
 PenaltyScale = Literal["root", "absolute"]
 
@@ -26,6 +27,8 @@ class FeatureCosts:
         ``absolute``: squared error (GBFS).
     limit : int or None
         Most features that may be owned; None: no limit.
+    above_chance : bool
+        Whether a purchase must also gain more than useless features gain by chance.
 
     Attributes
     ----------
@@ -33,8 +36,16 @@ class FeatureCosts:
         Bought features in the order of purchase.
     """
 
-    def __init__(self, n_features: int, penalty: float, scale: PenaltyScale, limit: int | None) -> None:
+    def __init__(
+        self,
+        n_features: int,
+        penalty: float,
+        scale: PenaltyScale,
+        limit: int | None,
+        above_chance: bool = False,
+    ) -> None:
         self._penalty = penalty
+        self.above_chance = above_chance
         self._scale = scale
         self._limit = n_features if limit is None else limit
         self._is_owned: Bool = np.zeros(n_features, dtype=np.bool_)
@@ -92,6 +103,21 @@ class FeatureCosts:
     def give(self, feature: int) -> None:
         """Make a feature owned that was not bought: it is free and does not count towards the limit."""
         self._is_owned[feature] = True
+
+    def chance_prices(self, variances: F64, leaf_shares: F64) -> F64:
+        """Return what the best of the features that are not owned gains at nodes by chance, shape (nodes,).
+
+        Parameters
+        ----------
+        variances : ndarray of float64, shape (nodes,)
+            Squared error per row.
+        leaf_shares : ndarray of float64, shape (nodes,)
+            Smallest share of the rows of a node that a child may have.
+        """
+        n_features = int(np.count_nonzero(self.is_allowed & ~self._is_owned))
+        # Rounded, so that chance is computed for few different shares.
+        shares = np.exp2(np.round(np.log2(np.minimum(leaf_shares, 0.5)) * 4.0) / 4.0)
+        return np.asarray([chance_gain(n_features, min(share, 0.5)) for share in shares.tolist()]) * variances
 
     def buy(self, feature: int) -> None:
         """Add a feature to the owned ones."""

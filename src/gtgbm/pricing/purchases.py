@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gtgbm.exact import I64
+from gtgbm.exact import F64, I64
 from gtgbm.pricing.feature_costs import FeatureCosts
 from gtgbm.tree import Splits
 
@@ -24,7 +24,12 @@ class NodePurchase(NamedTuple):
 
 
 def buy_features(
-    choice: Splits, proposals: Sequence[Splits], turn: I64, costs: FeatureCosts, acquire: Acquire
+    choice: Splits,
+    proposals: Sequence[Splits],
+    turn: I64,
+    costs: FeatureCosts,
+    acquire: Acquire,
+    by_chance: F64 | None = None,
 ) -> list[NodePurchase]:
     """Let the nodes of a level buy features, one node after the other.
 
@@ -42,6 +47,8 @@ def buy_features(
         The nodes that may split, in the order in which they buy.
     acquire : callable
         Called once per purchase, with the nodes after the buyer.
+    by_chance : ndarray of float64, shape (nodes of the level,), or None
+        Gain by chance at each node, which a purchase must exceed in addition to its price; None: 0.
 
     Returns
     -------
@@ -52,6 +59,9 @@ def buy_features(
     waiting = turn
     while True:
         prices = np.stack([costs.prices(kind.feature[waiting]) for kind in proposals])
+        if by_chance is not None:
+            is_new = np.stack([~costs.is_owned[kind.feature[waiting]] for kind in proposals])
+            prices += is_new * by_chance[waiting]
         net = np.stack([kind.gain[waiting] for kind in proposals]) - prices
         wins = net.max(axis=0) > choice.gain[waiting]
         if not wins.any():

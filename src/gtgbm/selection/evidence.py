@@ -33,17 +33,15 @@ class Evidence:
         Sum of squared rises of single rows or queries: the squared standard error of `rise`.
     unit_losses : list of ndarray of float64, shape (units,)
         For each model, what each held-out row or query adds to its mean loss.
+    constant_losses : list of ndarray of float64, shape (units,)
+        The same for constant scores.
     """
 
     gain: dict[Feature, float] = field(default_factory=dict)
     rise: dict[Feature, float] = field(default_factory=dict)
     square: dict[Feature, float] = field(default_factory=dict)
     unit_losses: list[F64] = field(default_factory=list)
-
-    @property
-    def mean_loss(self) -> float:
-        """Mean held-out loss of the models."""
-        return float(np.mean([losses.sum() for losses in self.unit_losses]))
+    constant_losses: list[F64] = field(default_factory=list)
 
     def add(self, other: Evidence) -> None:
         """Add the evidence of other models; each of the two counts for half in gains."""
@@ -53,6 +51,7 @@ class Evidence:
         own, theirs = self.gain_shares(), other.gain_shares()
         self.gain = {name: own.get(name, 0.0) + theirs.get(name, 0.0) for name in [*own, *theirs]}
         self.unit_losses += other.unit_losses
+        self.constant_losses += other.constant_losses
 
     def add_fold(
         self, model: Model, rows: Dataset, loss: Loss, context: FitContext, seed: Sequence[int]
@@ -64,6 +63,7 @@ class Evidence:
         scores = of_model.forest.scores(rows.table, context.pool, of_model.columns)
         scores, shrinkage, plain = _calibrated(scores, model.start, rows, loss, context)
         self.unit_losses.append(plain)
+        self.constant_losses.append(constant_losses(model.start, rows, loss, context))
         if not of_model.features:
             return
         n_permutations = int(np.clip(_PERMUTED_ROWS // rows.n_rows, 1, _MOST_PERMUTATIONS))
@@ -87,10 +87,10 @@ class Evidence:
     def importance(self) -> dict[Feature, float]:
         """Return the importance of each feature, in shares.
 
-        The share in the rises of the held-out loss credits no noise, but has a standard error. The share in the
-        gains of training rows has none, but credits noise, above all that of columns with many values. The
-        importance is their mean, weighted by precision, where the gain is trusted to be right within a factor
-        of about two: on many rows the rise decides, on few rows the gain.
+        The share in the rises of the held-out loss credits no noise, but has a standard error. The share in
+        the gains of training rows has none, but credits noise, above all that of columns with many values.
+        The importance is their mean, weighted by precision, where the error of a gain share is taken to be as
+        large as the share: on many rows the rise decides, on few rows the gain.
         """
         gains = self.gain_shares()
         total = sum(value for value in self.rise.values() if value > 0.0)
@@ -121,8 +121,8 @@ def _calibrated(
 ) -> tuple[F64, float, F64]:
     """Shrink scores towards the constant until the loss is lowest; return them, the factor and the losses.
 
-    The models are not stopped early: on few rows their scores are too large, so that a few rows that are wrong
-    by much would decide what a feature is worth.
+    The models are not stopped early: on few rows their scores are too large, so that a few rows that are
+    wrong by much would decide what a feature is worth.
     """
     best: tuple[float, float, F64] | None = None
     for factor in _SHRINKAGES:
@@ -134,7 +134,7 @@ def _calibrated(
     return start[:, None] + best[1] * (scores - start[:, None]), best[1], best[2]
 
 
-def constant_loss(start: F64, rows: Dataset, loss: Loss, context: FitContext) -> float:
-    """Return the loss of constant scores."""
+def constant_losses(start: F64, rows: Dataset, loss: Loss, context: FitContext) -> F64:
+    """Return what each row or query adds to the mean loss of constant scores, shape (units,)."""
     scores = np.repeat(start[:, None], rows.n_rows, axis=1)
-    return float(loss.unit_losses(scores, rows.targets, context).sum())
+    return loss.unit_losses(scores, rows.targets, context)

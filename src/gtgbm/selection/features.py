@@ -79,7 +79,7 @@ class FeatureForest:
 
     @classmethod
     def of(cls, model: Model) -> FeatureForest:
-        """Number the features of a model's trees."""
+        """Return the trees of a model with numbered features."""
         by_category = {entry.feature for entry in model.history if entry.category is not None}
         number: dict[Feature, int] = {}
         trees = [_renumbered(tree, by_category, number) for tree in model.trees]

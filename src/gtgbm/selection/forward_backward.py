@@ -1,4 +1,4 @@
-"""Forward-backward selection: buy more features than wanted, then drop those that matter least on unseen rows."""
+"""Forward-backward selection: buys more features than wanted, then drops those that matter least."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from gtgbm.boosting import Dataset, Model
 from gtgbm.exact import F64, FitContext
 from gtgbm.losses import Loss
-from gtgbm.selection.evidence import Evidence, constant_loss
+from gtgbm.selection.evidence import Evidence
 from gtgbm.selection.features import Feature
 from gtgbm.selection.folds import N_FOLDS, Folds
 from gtgbm.selection.noise import doubts
@@ -225,7 +225,7 @@ class ForwardBackward:
                 importance, forward, self._folds.tasks, problems.starts, strict=True
             )
         ]
-        if not any(of_task.anything for of_task in of_tasks) and self._is_no_better(forward):
+        if not any(task.anything for task in of_tasks) and not self._is_better_than_constants(forward):
             return [{} for _ in importance]
         if not any(of_task.features for of_task in of_tasks):
             return importance
@@ -236,28 +236,21 @@ class ForwardBackward:
         ]
         again = self._dealt_again(0)
         kept, left = self._judged(again, importance), self._judged(again, without)
-        rise, error = self._compared(left) - self._compared(kept), self._error_of_difference(kept, left)
-        return without if rise < -_CLEARLY * error else importance
+        pairs = [(one.unit_losses, other.unit_losses) for one, other in zip(left, kept, strict=True)]
+        return without if self._is_lower(pairs) else importance
 
-    def _error_of_difference(self, one: Sequence[Evidence], other: Sequence[Evidence]) -> float:
-        """Return the standard error of the difference of two mean held-out losses."""
-        variance = 0.0
-        for first, second, weight in zip(one, other, self._weights, strict=True):
-            differences = np.concatenate(first.unit_losses) - np.concatenate(second.unit_losses)
-            variance += float((weight * differences / N_FOLDS) @ (weight * differences / N_FOLDS))
-        return math.sqrt(variance)
+    def _is_better_than_constants(self, evidence: Sequence[Evidence]) -> bool:
+        return self._is_lower([(of_task.unit_losses, of_task.constant_losses) for of_task in evidence])
 
-    def _is_no_better(self, forward: Sequence[Evidence]) -> bool:
-        """Whether the models of the forward phase predict unseen rows no better than constants."""
-        return self._compared(forward) >= 0.0
-
-    def _compared(self, evidence: Sequence[Evidence]) -> float:
-        """Return the mean held-out loss of models over tasks, minus that of constants."""
-        losses = [
-            of_task.mean_loss - constant_loss(start, rows, self._problems.loss, self._context)
-            for of_task, rows, start in zip(evidence, self._folds.tasks, self._problems.starts, strict=True)
-        ]
-        return float(np.dot(losses, self._weights))
+    def _is_lower(self, pairs: Sequence[tuple[list[F64], list[F64]]]) -> bool:
+        """Whether mean losses are clearly lower than others, given by task and model, and by unit."""
+        mean, variance = 0.0, 0.0
+        for (ones, others), weight in zip(pairs, self._weights, strict=True):
+            differences = np.concatenate(ones) - np.concatenate(others)
+            mean += weight * float(differences.sum()) / len(ones)
+            # Models of the same fold have the same rows: only different folds are independent.
+            variance += weight**2 * float(differences @ differences) / (len(ones) * N_FOLDS)
+        return mean < -_CLEARLY * math.sqrt(variance)
 
 
 def _union(importance: Sequence[dict[Feature, float]]) -> set[Feature]:

@@ -68,9 +68,10 @@ def doubts(
         return Doubts(set(unclear), anything)
     constant = np.repeat(start[:, None], rows.n_rows, axis=1)
     residuals = loss.derivatives(constant, rows.targets, context).residuals * rows.targets.weights.as_floats()
+    ranks = np.stack([_ranks(of_score) for of_score in residuals])
     chance = chance_gain(rows.table.shape[1] * start.shape[0], _MIN_LEAF / rows.n_rows, _PROBABILITY)
     looked_at = unclear if anything else scores
-    alone = {feature for feature in looked_at if _best_cut(_values(rows, feature), residuals) > chance}
+    alone = {feature for feature in looked_at if _best_cut(_values(rows, feature), ranks) > chance}
     return Doubts(set(unclear) - alone, anything or bool(alone))
 
 
@@ -82,6 +83,12 @@ def _values(rows: Dataset, feature: Feature) -> F64:
         return values
     is_equal = np.isnan(values) if feature.category is None else values == feature.category
     return is_equal.astype(np.float64)
+
+
+def _ranks(values: F64) -> F64:
+    """Return the rank of each value, equal values having equal ranks: outliers then cannot look like signal."""
+    _, number, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - counts / 2.0)[number.ravel()])
 
 
 def _best_cut(values: F64, residuals: F64) -> float:

@@ -12,7 +12,7 @@ from gtgbm.exact import FitContext
 from gtgbm.selection.features import Feature, owning
 from gtgbm.selection.folds import Folds
 from gtgbm.selection.forward_backward import ForwardBackward, Limits, Problems, Stage
-from gtgbm.selection.stages import stage_settings, with_used_features
+from gtgbm.selection.stages import ignore, stage_settings, with_used_features
 
 
 def train_selecting(
@@ -20,7 +20,7 @@ def train_selecting(
     pool: _core.Pool,
     callbacks: Sequence[AnyCallback] = (),
     continued: Model | None = None,
-    report: Callable[[str], None] = lambda text: None,
+    report: Callable[[str], None] = ignore,
 ) -> Fitted:
     """Fit a model; with forward-backward selection, its features are selected first.
 

@@ -14,7 +14,7 @@ from gtgbm.multitask import FittedTasks, Task, TaskSharing, train_tasks
 from gtgbm.selection.features import Feature
 from gtgbm.selection.folds import MOST_ROWS, Folds
 from gtgbm.selection.forward_backward import ForwardBackward, Limits, Problems, Stage
-from gtgbm.selection.stages import stage_settings, with_used_features
+from gtgbm.selection.stages import ignore, stage_settings, with_used_features
 
 _FEWEST_ROWS = 2000
 """Rows that each of many tasks is selected on, if it has so many."""
@@ -25,7 +25,7 @@ def train_tasks_selecting(
     sharing: TaskSharing,
     pool: _core.Pool,
     callbacks: Sequence[AnyCallback] = (),
-    report: Callable[[str], None] = lambda text: None,
+    report: Callable[[str], None] = ignore,
 ) -> FittedTasks:
     """Fit a model per task; with forward-backward selection, their features are selected first.
 

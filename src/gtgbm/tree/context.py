@@ -60,6 +60,8 @@ class TreeLimits:
         the node's rows; 1: every node is searched.
     longest_backoff : int
         Back-off: most trees in a row that do not search for new features after fruitless searches.
+    row : float
+        What an ordinary row adds to the numbers of rows.
     """
 
     min_node_rows: float
@@ -69,6 +71,7 @@ class TreeLimits:
     max_leaf_nodes: int | None
     revisit_share: float
     longest_backoff: int
+    row: float = 1.0
 
     @property
     def fewest_rows(self) -> int:
