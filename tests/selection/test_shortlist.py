@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gtgbm.selection.shortlist import _times
 from scipy import sparse
 from sklearn.base import clone
 
 from gtgbm import AGBMRegressor, GTGBMClassifier, GTGBMRanker, GTGBMRegressor, MultitaskGTGBMRegressor
 from gtgbm.exact.arrays import F64
-from gtgbm.selection.shortlist import _times
 from tests.strategies import selects_few
 
 
