@@ -22,7 +22,7 @@ _POOL = (2.0, 60)
 """Features that a model of the forward phase may buy: a multiple of those wanted, and at least so many."""
 _CANDIDATES = (3.0, 20)
 """Features that the backward phase starts with: a multiple of those wanted, and at least so many more."""
-_KEPT = 0.7
+_KEPT = 0.6
 """Share of the features that a step of the backward phase keeps."""
 _MEMORY = 0.7
 """Weight of the importance in earlier steps, which had more features, against that in the last one."""
