@@ -9,10 +9,10 @@ from gtgbm.exact import RowWeights
 from gtgbm.selection.features import Feature, FeatureForest
 from gtgbm.selection.forward_backward import Stage
 
-_ROUNDS = 40
+_ROUNDS = 25
 _FEWEST_ROUNDS = 15
 """Fewest rounds of a fit with many scores per row, which grows a tree for each score in each round."""
-_LEARNING_RATE = 0.1
+_LEARNING_RATE = 0.15
 _NODE_FRACTION = 0.04
 """Nodes with a smaller share of the rows are not split: shallow trees tell better which features matter."""
 _LARGEST_PENALTY = 0.5
