@@ -22,7 +22,7 @@ _POOL = (2.0, 60)
 """Features that a model of the forward phase may buy: a multiple of those wanted, and at least so many."""
 _CANDIDATES = (3.0, 20)
 """Features that the backward phase starts with: a multiple of those wanted, and at least so many more."""
-_KEPT = 0.7
+_KEPT = 0.6
 """Share of the features that a step of the backward phase keeps."""
 _MEMORY = 0.7
 """Weight of the importance in earlier steps, which had more features, against that in the last one."""
@@ -71,7 +71,6 @@ class Problems:
     starts : list of ndarray of float64, shape (k,)
         Constant scores of each task.
     limits : Limits
-    seed : int
     given : sequence of int
         Columns that are owned without being selected.
     """
@@ -79,7 +78,6 @@ class Problems:
     loss: Loss
     starts: list[F64]
     limits: Limits
-    seed: int
     given: Sequence[int] = ()
 
 
@@ -143,7 +141,7 @@ class ForwardBackward:
         while self._exceeds(importance):
             total, most = len(_union(importance)), max(map(len, importance))
             self._report(f"backward: {total} features")
-            new = self._judged(self._dealt_again(total), importance)
+            new = self._judged(self._folds.dealt_again(total), importance)
             importance = [
                 _updated(old, of_task.importance()) for old, of_task in zip(importance, new, strict=True)
             ]
@@ -187,8 +185,7 @@ class ForwardBackward:
         """Train models outside a fold and add the evidence of its rows."""
         models = self._trainer(folds.training(fold), stage)
         for k, (model, rows) in enumerate(zip(models, folds.held_out(fold), strict=True)):
-            seed = [self._problems.seed, fold, k]
-            evidence[k].add_fold(model, rows, self._problems.loss, self._context, seed)
+            evidence[k].add_fold(model, rows, self._problems.loss, self._context, [fold, k])
 
     def _judged(self, folds: Folds, features: Sequence[dict[Feature, float]]) -> list[Evidence]:
         """Return the evidence for some features of each task, by models that own no others."""
@@ -196,9 +193,6 @@ class ForwardBackward:
         for fold in range(N_FOLDS):
             self._fold(folds, evidence, fold, Stage(0.0, 0, [list(of_task) for of_task in features]))
         return evidence
-
-    def _dealt_again(self, number: int) -> Folds:
-        return self._folds.dealt_again(np.random.default_rng([self._problems.seed, 29, number]))
 
     def _cut(
         self, importance: Sequence[dict[Feature, float]], total: float, per_task: float
@@ -234,7 +228,7 @@ class ForwardBackward:
             {name: value for name, value in of_task.items() if name not in doubt.features}
             for of_task, doubt in zip(importance, of_tasks, strict=True)
         ]
-        again = self._dealt_again(0)
+        again = self._folds.dealt_again(0)
         kept, left = self._judged(again, importance), self._judged(again, without)
         pairs = [(one.unit_losses, other.unit_losses) for one, other in zip(left, kept, strict=True)]
         return without if self._is_lower(pairs) else importance
