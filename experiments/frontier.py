@@ -26,9 +26,6 @@ JUDGINGS: dict[Judging, str] = {
     "judge": "LightGBM retrained on the columns",
     "own": "each method's own model",
 }
-    "judge": "LightGBM retrained on the columns",
-    "own": "each method's own model",
-}
 METRICS = {"binary": "AUC", "regression": "R²"}
 
 
@@ -229,8 +226,8 @@ EXPERIMENT = Experiment(
         "judged twice: by a common judge, LightGBM retrained on the columns (64 leaves of at least 0.5% of "
         "the rows, 100 trees, learning rate 0.1), and by the method's own model. gtgbm: "
         "`n_features_to_select=K`, everything else default; where it selects fewer than K, that is what is "
-        "judged. Top K: the best of a fit on all columns by gain, or by mean absolute SHAP value on the "
-        "training rows. RFE: half or a fifth of the columns dropped at a time. CEGB: the penalty found by "
+        "judged. Top K: the best of a fit on all columns by gain, or by mean absolute SHAP value on "
+        "2,000 training rows. RFE: half or a fifth of the columns dropped at a time. CEGB: the penalty found by "
         "bisection in few fits, the largest choice of at most K. CatBoost: `select_features` in 3 steps. "
         "scikit-learn: `SelectFromModel` around ExtraTrees, then HistGradientBoosting. CEGB and CatBoost "
         "are run at some sizes only. Categories are one-hot columns for all. Decoys are those of the NeurIPS "

@@ -33,6 +33,8 @@ LABELS = {
 }
 SLOW = ("cegb", "cat-shap", "cat-loss")
 """Methods that take several fits on many columns for each K."""
+_SHAP_ROWS = 2000
+"""Training rows whose contributions are averaged; their order is random, and more cost more than the fit."""
 _CEGB_STEPS = 5
 """Fits of the search for a penalty, for each K; fits for another K serve as its bounds."""
 _CEGB_RANGE = (1e-5, 0.5)
@@ -145,7 +147,7 @@ class Selections:
             seconds += process_time() - begin
 
     def _cegb(self, sizes: Sequence[int]) -> Iterator[Choice]:
-        """Search for the lowest penalty that leaves at most K features."""
+        """Search for the lowest penalty that leaves at most K features; all fits so far are counted."""
         tried: dict[float, tuple[lightgbm_models.Trained, float]] = {}
 
         def number(penalty: float) -> int:
@@ -156,7 +158,6 @@ class Selections:
             return len(tried[penalty][0].features())
 
         for size in sizes:
-            used = set()
             for _ in range(_CEGB_STEPS):
                 counts = {penalty: number(penalty) for penalty in tried}
                 above = [penalty for penalty, count in counts.items() if count > size]
@@ -164,12 +165,11 @@ class Selections:
                 low, high = max(above, default=_CEGB_RANGE[0]), min(below, default=_CEGB_RANGE[1])
                 if size in counts.values() or low >= high:
                     break
-                used.add(penalty := float(np.sqrt(low * high)))
-                number(penalty)
+                number(float(np.sqrt(low * high)))
             small = [fit for fit, _ in tried.values() if 0 < len(fit.features()) <= size]
             if small:
                 best = max(small, key=lambda fit: len(fit.features()))
-                seconds = sum(tried[penalty][1] for penalty in used)
+                seconds = sum(cost for _, cost in tried.values())
                 yield Choice(size, best.features().tolist(), seconds, best.predict)
 
     def _alone(self, method: str, size: int) -> Choice:
@@ -187,13 +187,14 @@ class Selections:
 
 
 def _mean_contribution(trained: lightgbm_models.Trained, data: Data, threads: int) -> NDArray[np.float64]:
-    """Return the mean size of each column's contribution over the training rows, shape (d,)."""
+    """Return the mean size of each column's contribution over training rows, shape (d,)."""
     total = np.zeros(data.n_columns)
-    for begin in range(0, data.n_rows, 1000):
+    rows = data.X_train[:_SHAP_ROWS]
+    for begin in range(0, rows.shape[0], 1000):
         # Of a sparse table a sparse one; neither it nor its abs has types.
         part: Any = trained.booster.predict(
-            data.X_train[begin : begin + 1000], pred_contrib=True, num_threads=threads
+            rows[begin : begin + 1000], pred_contrib=True, num_threads=threads
         )
         sizes = abs(part).sum(axis=0)
         total += np.asarray(sizes, dtype=np.float64).ravel()[:-1]
-    return total / data.n_rows
+    return total / rows.shape[0]
