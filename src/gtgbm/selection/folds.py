@@ -69,9 +69,9 @@ class Folds:
         """Return the rows of each task in a fold."""
         return [_rows(task, at == fold) for task, at in zip(self.tasks, self.number, strict=True)]
 
-    def dealt_again(self, number_of_times: int) -> Folds:
-        """Return the same rows in other folds, which depend on how often they were dealt before."""
-        rng, number = np.random.default_rng([1, number_of_times]), []
+    def dealt_again(self, *numbers: int) -> Folds:
+        """Return the same rows in other folds, which depend on some numbers."""
+        rng, number = np.random.default_rng([1, *numbers]), []
         for task in self.tasks:
             units = _units(task.targets)
             order = _dealt(task.targets, units, rng)

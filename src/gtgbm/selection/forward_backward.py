@@ -26,7 +26,9 @@ _KEPT = 0.6
 """Share of the features that a step of the backward phase keeps."""
 _MEMORY = 0.7
 """Weight of the importance in earlier steps, which had more features, against that in the last one."""
-_CLEARLY = 2.0
+_FEW_ROWS = 5000
+"""Tasks with fewer rows are dealt to folds twice in each step: one division of few rows says little."""
+_CLEARLY = 1.0
 """Standard errors by which the loss must be lower without features in doubt for them to be dropped."""
 
 
@@ -141,7 +143,7 @@ class ForwardBackward:
         while self._exceeds(importance):
             total, most = len(_union(importance)), max(map(len, importance))
             self._report(f"backward: {total} features")
-            new = self._judged(self._folds.dealt_again(total), importance)
+            new = self._judged_again(total, importance)
             importance = [
                 _updated(old, of_task.importance()) for old, of_task in zip(importance, new, strict=True)
             ]
@@ -187,6 +189,15 @@ class ForwardBackward:
         for k, (model, rows) in enumerate(zip(models, folds.held_out(fold), strict=True)):
             evidence[k].add_fold(model, rows, self._problems.loss, self._context, [fold, k])
 
+    def _judged_again(self, number: int, features: Sequence[dict[Feature, float]]) -> list[Evidence]:
+        """Return the evidence of models on rows dealt to other folds; few rows are dealt twice."""
+        evidence = self._judged(self._folds.dealt_again(number, 0), features)
+        if min(task.n_rows for task in self._folds.tasks) < _FEW_ROWS:
+            other = self._judged(self._folds.dealt_again(number, 1), features)
+            for of_task, of_other in zip(evidence, other, strict=True):
+                of_task.add(of_other)
+        return evidence
+
     def _judged(self, folds: Folds, features: Sequence[dict[Feature, float]]) -> list[Evidence]:
         """Return the evidence for some features of each task, by models that own no others."""
         evidence = [Evidence() for _ in self._weights]
@@ -228,7 +239,7 @@ class ForwardBackward:
             {name: value for name, value in of_task.items() if name not in doubt.features}
             for of_task, doubt in zip(importance, of_tasks, strict=True)
         ]
-        again = self._folds.dealt_again(0)
+        again = self._folds.dealt_again(0, 0)
         kept, left = self._judged(again, importance), self._judged(again, without)
         pairs = [(one.unit_losses, other.unit_losses) for one, other in zip(left, kept, strict=True)]
         return without if self._is_lower(pairs) else importance
