@@ -41,14 +41,14 @@ def tables(n_tables: int) -> Iterator[tuple[Any, Any, Target, dict[str, Any]]]:
         rng = np.random.default_rng([seed, 71])
         n, d = SHAPES[seed % len(SHAPES)]
         kind, target = KINDS[seed // len(SHAPES) % len(KINDS)], TARGETS[seed % len(TARGETS)]
-        X = rng.normal(size=(n, d))
+        X: Any = rng.normal(size=(n, d))
         if kind == "heavy tails":
             X = rng.standard_cauchy(size=(n, d))
         elif kind == "categories":
             X[:, : d // 2] = rng.integers(0, 12, (n, d // 2))
         elif kind == "sparse counts":
             X = rng.poisson(0.15, (n, d)) * 1.0
-        y = rng.standard_t(3, n)
+        y: Any = rng.standard_t(3, n)
         if target != "regression":
             share = rng.choice([0.2, 0.5])
             y = np.digitize(y, np.quantile(y, [share] if target == "binary" else [share, 0.8]))

@@ -368,7 +368,7 @@ def test_whole_weights_of_any_size_count_rows() -> None:
 def test_weights_of_some_rows(seed: int, n: int, kind: str) -> None:
     rng = np.random.default_rng(seed)
     floats = rng.random(n) + 0.01
-    made = {"counts": rng.integers(1, 5, n) * 1.0, "floats": floats, "tiny": 1e-12 * floats}
+    made: dict[str, Any] = {"counts": rng.integers(1, 5, n) * 1.0, "floats": floats, "tiny": 1e-12 * floats}
     weights = RowWeights.equal(n) if kind == "equal" else RowWeights.of(made[kind])
     rows = np.flatnonzero(rng.random(n) < 0.7)
     rows = np.arange(1) if rows.shape[0] == 0 else rows

@@ -81,7 +81,8 @@ def test_one_model_of_all_tasks() -> None:
 @pytest.mark.parametrize("limit", ["n_features_to_select", "n_features_per_task"])
 def test_independent_tasks(limit: str) -> None:
     X, y, task = tasks()
-    model = MultitaskGTGBMRegressor(method="independent", **{limit: 3}, **COMMON).fit(X, y, task=task)
+    given: dict[str, Any] = COMMON | {limit: 3}
+    model = MultitaskGTGBMRegressor(method="independent", **given).fit(X, y, task=task)
     assert_consistent(model)
     assert [len(found) for found in model.task_features_.values()] == [3, 3, 3]
     assert model.selected_features_.tolist() == [0, 1, 4, 5, 6]
@@ -132,4 +133,4 @@ def test_there_is_no_automatic_penalty_of_all_tasks() -> None:
     with pytest.raises(TypeError, match="penalty"):
         MultitaskGTGBMRegressor(penalty="auto")  # type: ignore[call-arg]
     with pytest.raises((TypeError, ValueError), match="group_penalty='auto'"):
-        MultitaskGTGBMRegressor(group_penalty="auto").fit(X, y, task=task)
+        MultitaskGTGBMRegressor(group_penalty="auto").fit(X, y, task=task)  # type: ignore[arg-type]
