@@ -10,11 +10,17 @@ from pathlib import Path
 # Before any library starts its threads: waiting ones must not take a core from whoever shares the machine.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+from experiments.common.frontier_plans import PLANS, QUICK_PLANS
 from experiments.common.page import PAGE, write_page
 from experiments.common.record import Context
 from experiments.common.store import QUICK_RESULTS, RESULTS, run_and_store
 from experiments.registry import EXPERIMENTS
 from measuring.data.downloads import DatasetError
+from measuring.selections import LABELS
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split(","))
 
 
 def _arguments() -> argparse.Namespace:
@@ -32,10 +38,22 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--out", type=Path, help="folder of results (experiments/results; quick: a temporary one)"
     )
+    parser.add_argument("--tables", type=_names, default=(), help=f"frontier: some of {','.join(PLANS)}")
+    parser.add_argument("--methods", type=_names, default=(), help=f"frontier: some of {','.join(LABELS)}")
+    parser.add_argument("--splits", type=int, help="frontier: random splits; 0 shows what is kept so far")
     parser.add_argument("--docs", type=Path, default=PAGE, help="the page to write")
     arguments = parser.parse_args()
     if arguments.threads < 1:
         parser.error(f"--threads {arguments.threads}: give at least 1")
+    if arguments.splits is not None and arguments.splits < 0:
+        parser.error(f"--splits {arguments.splits}: give at least 0")
+    known = QUICK_PLANS if arguments.quick else PLANS
+    for option, given, names in (
+        ("--tables", arguments.tables, known),
+        ("--methods", arguments.methods, LABELS),
+    ):
+        for name in set(given) - set(names):
+            parser.error(f"{option} {name}: give some of {','.join(names)}")
     return arguments
 
 
@@ -47,6 +65,10 @@ def _main() -> None:
         data_dir=None if arguments.data_dir is None else arguments.data_dir.resolve(),
         real_dir=None if arguments.real is None else arguments.real.resolve(),
         threads=arguments.threads,
+        folder=folder,
+        tables=arguments.tables,
+        methods=arguments.methods,
+        splits=arguments.splits,
     )
     names = list(EXPERIMENTS) if "all" in arguments.names else arguments.names
     for name in names:

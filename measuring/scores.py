@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.metrics import roc_auc_score, root_mean_squared_error
+from sklearn.metrics import r2_score, roc_auc_score, root_mean_squared_error
 
 
 def auc(y: Any, scores: Any) -> float:
@@ -15,3 +15,8 @@ def auc(y: Any, scores: Any) -> float:
 def rmse(y: Any, predictions: Any) -> float:
     """Return the root of the mean squared error."""
     return float(root_mean_squared_error(y, predictions))
+
+
+def r2(y: Any, predictions: Any) -> float:
+    """Return the share of the variance that predictions explain."""
+    return float(r2_score(y, predictions))

@@ -27,12 +27,23 @@ class Context:
         Folder of the real Gisette, Epsilon and Flight, downloaded if need be; None: stand-ins are used.
     threads : int
         Of every method.
+    folder : Path or None
+        Folder of results, where an experiment may keep parts of them; None: nothing is kept.
+    tables, methods : tuple of str
+        The only ones to run, for experiments that have names for them; empty: all.
+    splits : int or None
+        Random splits, for experiments over several; 0: nothing is measured, only what is kept is shown.
+        None: the experiment's own number.
     """
 
     quick: bool = False
     data_dir: Path | None = None
     real_dir: Path | None = None
     threads: int = 2
+    folder: Path | None = None
+    tables: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    splits: int | None = None
 
     def choose(self, quick: Any, full: Any) -> Any:
         """Return the first in a quick run, else the second."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import catboost
@@ -18,6 +19,11 @@ from measuring.peers.common import by_gain, make_record, n_to_choose, price, unk
 _SELECTION_STEPS = 3
 """Rounds of elimination; each is a fit, and CatBoost's guide says more of them help little."""
 _LOSSES = {"binary": "Logloss", "regression": "RMSE"}
+_CRITERIA = {
+    "values": catboost.EFeaturesSelectionAlgorithm.RecursiveByPredictionValuesChange,
+    "loss": catboost.EFeaturesSelectionAlgorithm.RecursiveByLossFunctionChange,
+    "shap": catboost.EFeaturesSelectionAlgorithm.RecursiveByShapValues,
+}
 
 
 def run(job: Job, data: Data) -> Record:
@@ -64,17 +70,38 @@ def _fit_penalty(job: Job, data: Data, pool: catboost.Pool) -> catboost.CatBoost
 
 
 def _fit_select(job: Job, data: Data, pool: catboost.Pool) -> catboost.CatBoost:
+    return _selected(job, data, pool, "values")[0]
+
+
+def select(job: Job, data: Data, criterion: str) -> tuple[list[int], Callable[[Any], NDArray[Any]]]:
+    """Let CatBoost eliminate columns; returns those that are left and the prediction.
+
+    Parameters
+    ----------
+    criterion : {'values', 'loss', 'shap'}
+        Which of its three importances decides.
+    """
+    pool = catboost.Pool(_table(data, data.X_train), data.y_train, cat_features=list(data.categorical))
+    model, columns = _selected(job, data, pool, criterion)
+    return columns, lambda X: np.asarray(
+        model.predict(_table(data, X), prediction_type="RawFormulaVal", thread_count=job.n_threads)
+    )
+
+
+def _selected(
+    job: Job, data: Data, pool: catboost.Pool, criterion: str
+) -> tuple[catboost.CatBoost, list[int]]:
     model = catboost.CatBoost(_parameters(job, data))
-    model.select_features(
+    summary = model.select_features(
         pool,
         features_for_select=list(range(data.n_columns)),
         num_features_to_select=n_to_choose(job),
         steps=_SELECTION_STEPS,
-        algorithm=catboost.EFeaturesSelectionAlgorithm.RecursiveByPredictionValuesChange,
+        algorithm=_CRITERIA[criterion],
         train_final_model=True,
         logging_level="Silent",
     )
-    return model
+    return model, [int(column) for column in summary["selected_features"]]
 
 
 def _table(data: Data, X: Any) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -42,6 +44,7 @@ __all__ = [
     "prediction_calls",
     "predictions",
     "run",
+    "select",
 ]
 
 Target: TypeAlias = Literal["binary", "multiclass", "regression", "poisson", "lambdarank"]
@@ -121,6 +124,27 @@ def run(job: Job, data: Data) -> Record:
         stages={stage: float(seconds) for stage, seconds in model.timings_.items()},
         note=f"{model.search_}: {model.search_.reason}",
     )
+
+
+def select(job: Job, data: Data) -> tuple[list[int], Callable[[Any], Any]]:
+    """Let GT-GBM choose at default settings; returns its columns and its prediction.
+
+    Trees, learning rate, seed and threads are those of the job, everything else is the default.
+    """
+    model = estimator(
+        "auto",
+        data.kind,
+        n_estimators=job.n_trees,
+        learning_rate=job.learning_rate,
+        n_features_to_select=job.n_features,
+        n_jobs=job.n_threads,
+        random_state=job.seed,
+    )
+    with warnings.catch_warnings():
+        # Fewer features than wanted: their number is part of the result.
+        warnings.simplefilter("ignore", UserWarning)
+        model.fit(data.X_train, data.y_train)
+    return features_of(model), lambda X: predictions(model, X, data.kind)
 
 
 def features_of(model: Any) -> list[int]:

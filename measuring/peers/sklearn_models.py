@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,28 @@ def run(job: Job, data: Data) -> Record:
     """
     if job.model != "select":
         raise unknown_model(job, ("select",))
+    (columns, importance, boosting), cost = measure(lambda: _fit(job, data))
+    predict = _prediction(boosting, columns, data)
+    # No public attribute tells which columns the trees split or how many leaves they have.
+    trees = [tree for (tree,) in boosting._predictors]
+    used = np.unique(np.concatenate([tree.nodes["feature_idx"][~_is_leaf(tree)] for tree in trees]))
+    return make_record(
+        data,
+        cost,
+        predict,
+        features_by_gain=columns[used[np.argsort(-importance[used], kind="stable")]].tolist(),
+        leaves=[int(_is_leaf(tree).sum()) for tree in trees],
+    )
+
+
+def select(job: Job, data: Data) -> tuple[list[int], Callable[[Any], NDArray[np.float64]]]:
+    """Choose and fit as `run` does; returns the columns and the prediction."""
+    columns, _, boosting = _fit(job, data)
+    return columns.tolist(), _prediction(boosting, columns, data)
+
+
+def _fit(job: Job, data: Data) -> tuple[NDArray[np.int64], NDArray[np.float64], Any]:
+    """Return the columns, their importance, and the boosted trees on them."""
     is_binary = data.kind == "binary"
     ranking = (ExtraTreesClassifier if is_binary else ExtraTreesRegressor)(
         n_estimators=100,
@@ -46,31 +69,24 @@ def run(job: Job, data: Data) -> Record:
         early_stopping=False,
         random_state=job.seed,
     )
+    # max_features decides alone, if no importance is too small.
+    select = SelectFromModel(ranking, threshold=-np.inf, max_features=n_to_choose(job))
+    select.fit(_filled(data.X_train), data.y_train)
+    columns = np.flatnonzero(select.get_support())
+    boosting.fit(_dense(data.X_train[:, columns]), data.y_train)
+    return columns, select.estimator_.feature_importances_[columns], boosting
 
-    def fit() -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        # max_features decides alone, if no importance is too small.
-        select = SelectFromModel(ranking, threshold=-np.inf, max_features=n_to_choose(job))
-        select.fit(_filled(data.X_train), data.y_train)
-        columns = np.flatnonzero(select.get_support())
-        boosting.fit(_dense(data.X_train[:, columns]), data.y_train)
-        return columns, select.estimator_.feature_importances_[columns]
 
-    (columns, importance), cost = measure(fit)
-
-    def predict(X: Any) -> Any:
+def _prediction(
+    boosting: Any, columns: NDArray[np.int64], data: Data
+) -> Callable[[Any], NDArray[np.float64]]:
+    def predict(X: Any) -> NDArray[np.float64]:
         few = _dense(X[:, columns])
-        return boosting.predict_proba(few)[:, 1] if is_binary else boosting.predict(few)
+        return np.asarray(
+            boosting.predict_proba(few)[:, 1] if data.kind == "binary" else boosting.predict(few)
+        )
 
-    # No public attribute tells which columns the trees split or how many leaves they have.
-    trees = [tree for (tree,) in boosting._predictors]
-    used = np.unique(np.concatenate([tree.nodes["feature_idx"][~_is_leaf(tree)] for tree in trees]))
-    return make_record(
-        data,
-        cost,
-        predict,
-        features_by_gain=columns[used[np.argsort(-importance[used], kind="stable")]].tolist(),
-        leaves=[int(_is_leaf(tree).sum()) for tree in trees],
-    )
+    return predict
 
 
 def _is_leaf(tree: Any) -> NDArray[np.bool_]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -36,7 +34,7 @@ def test_losses_of_rows_add_up_to_the_mean_loss(loss: Loss, seed: int, n: int, w
 def ranking(seed: int, n_queries: int, weighted: bool) -> tuple[Targets, np.random.Generator]:
     rng = np.random.default_rng(seed)
     qid = rng.permutation(np.concatenate([np.arange(n_queries), rng.integers(0, n_queries, 30)]))
-    y: Any = rng.integers(0, 4, qid.shape[0]) * 1.0
+    y = np.asarray(rng.integers(0, 4, qid.shape[0]), dtype=np.float64)
     of_queries = rng.integers(1, 4, n_queries).astype(np.float64)
     weights = RowWeights.of(of_queries[qid]) if weighted else RowWeights.equal(qid.shape[0])
     return Targets(y, weights, Queries.of(qid)), rng

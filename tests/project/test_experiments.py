@@ -17,7 +17,6 @@ from experiments.common.methods import AGBM, GBFS, GT_PAPER, TOPK  # noqa: E402
 from experiments.common.page import write_page  # noqa: E402
 from experiments.common.queries import precision_at  # noqa: E402
 from experiments.common.store import read  # noqa: E402
-from experiments.frontier import at_size  # noqa: E402
 from experiments.phase import frontier, growth  # noqa: E402
 from experiments.registry import EXPERIMENTS  # noqa: E402
 from experiments.theorem1 import memberships  # noqa: E402
@@ -101,9 +100,3 @@ def test_frontier_of_success() -> None:
 def test_precision_at_two() -> None:
     y, scores = np.array([1.0, 0, 0, 1, 1]), np.array([3.0, 2, 1, 0, 5])
     assert precision_at(2, y, scores, np.array([0, 0, 0, 0, 1])) == pytest.approx((0.5 + 1.0) / 2)
-
-
-def test_score_at_a_size() -> None:
-    points = [{"features": 10, "auc": 0.8}, {"features": 1000, "auc": 0.9}]
-    assert at_size(points, 100) == pytest.approx(0.85)
-    assert at_size(points, 5) is None

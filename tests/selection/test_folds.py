@@ -33,9 +33,9 @@ def test_each_row_is_held_out_once_and_classes_are_spread_evenly(
 ) -> None:
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n_rows)
-    folds = Folds.of([dataset(y)], rng)
+    folds = Folds.of([dataset(y)])
     assert folds is not None
-    folds = folds.dealt_again(rng) if again else folds
+    folds = folds.dealt_again(seed) if again else folds
     held_out = [rows_of(folds.held_out(fold)[0]) for fold in range(N_FOLDS)]
     assert sorted(row for rows in held_out for row in rows) == list(range(n_rows))
     for fold, rows in enumerate(held_out):
@@ -53,7 +53,7 @@ def test_each_row_is_held_out_once_and_classes_are_spread_evenly(
 def test_queries_stay_together(seed: int, n_queries: int) -> None:
     rng = np.random.default_rng(seed)
     qid = rng.permutation(np.concatenate([np.arange(n_queries), rng.integers(0, n_queries, 100)]))
-    folds = Folds.of([dataset(rng.integers(0, 3, qid.shape[0]), queries=Queries.of(qid))], rng)
+    folds = Folds.of([dataset(rng.integers(0, 3, qid.shape[0]), queries=Queries.of(qid))])
     assert folds is not None
     (number,) = folds.number
     assert all(len(set(number[qid == query])) == 1 for query in range(n_queries))
@@ -66,12 +66,11 @@ def test_queries_stay_together(seed: int, n_queries: int) -> None:
 
 
 def test_no_folds_of_too_few_units() -> None:
-    rng = np.random.default_rng(0)
-    assert Folds.of([dataset(np.arange(11))], rng) is None
-    assert Folds.of([dataset(np.arange(12))], rng) is not None
-    assert Folds.of([dataset(np.arange(12)), dataset(np.arange(11))], rng) is None
+    assert Folds.of([dataset(np.arange(11))]) is None
+    assert Folds.of([dataset(np.arange(12))]) is not None
+    assert Folds.of([dataset(np.arange(12)), dataset(np.arange(11))]) is None
     queries = Queries.of(np.repeat(np.arange(11), 20))
-    assert Folds.of([dataset(np.zeros(220), queries=queries)], rng) is None
+    assert Folds.of([dataset(np.zeros(220), queries=queries)]) is None
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])
@@ -80,7 +79,7 @@ def test_of_many_rows_some_are_drawn(is_sparse: bool) -> None:
     weight = rng.random(1000) + 0.1
     data = dataset(np.arange(1000.0), RowWeights.of(weight))
     table = sparse.csc_matrix(data.table + 1.0) if is_sparse else data.table + 1.0
-    folds = Folds.of([Dataset(table, data.targets)], rng, most_rows=90)
+    folds = Folds.of([Dataset(table, data.targets)], most_rows=90)
     assert folds is not None
     (task,), (number,) = folds.tasks, folds.number
     assert task.n_rows == number.shape[0] == 90

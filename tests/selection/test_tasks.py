@@ -81,7 +81,7 @@ def test_one_model_of_all_tasks() -> None:
 @pytest.mark.parametrize("limit", ["n_features_to_select", "n_features_per_task"])
 def test_independent_tasks(limit: str) -> None:
     X, y, task = tasks()
-    given: dict[str, Any] = {**COMMON, limit: 3}
+    given: dict[str, Any] = COMMON | {limit: 3}
     model = MultitaskGTGBMRegressor(method="independent", **given).fit(X, y, task=task)
     assert_consistent(model)
     assert [len(found) for found in model.task_features_.values()] == [3, 3, 3]

@@ -36,10 +36,12 @@ class Folds:
     number: list[I64]
 
     @classmethod
-    def of(
-        cls, tasks: Sequence[Dataset], rng: np.random.Generator, most_rows: int = MOST_ROWS
-    ) -> Folds | None:
-        """Deal the rows of each task, at most so many, to folds; None if a task has too few of them."""
+    def of(cls, tasks: Sequence[Dataset], most_rows: int = MOST_ROWS) -> Folds | None:
+        """Deal the rows of each task, at most so many, to folds; None if a task has too few of them.
+
+        The same rows are always dealt alike: which features are selected is no matter of the seed.
+        """
+        rng = np.random.default_rng(0)
         kept, number = [], []
         for task in tasks:
             units = _units(task.targets)
@@ -67,9 +69,9 @@ class Folds:
         """Return the rows of each task in a fold."""
         return [_rows(task, at == fold) for task, at in zip(self.tasks, self.number, strict=True)]
 
-    def dealt_again(self, rng: np.random.Generator) -> Folds:
-        """Return the same rows in other folds."""
-        number = []
+    def dealt_again(self, *numbers: int) -> Folds:
+        """Return the same rows in other folds, which depend on some numbers."""
+        rng, number = np.random.default_rng([1, *numbers]), []
         for task in self.tasks:
             units = _units(task.targets)
             order = _dealt(task.targets, units, rng)

@@ -22,11 +22,13 @@ _POOL = (2.0, 60)
 """Features that a model of the forward phase may buy: a multiple of those wanted, and at least so many."""
 _CANDIDATES = (3.0, 20)
 """Features that the backward phase starts with: a multiple of those wanted, and at least so many more."""
-_KEPT = 0.7
+_KEPT = 0.6
 """Share of the features that a step of the backward phase keeps."""
 _MEMORY = 0.7
 """Weight of the importance in earlier steps, which had more features, against that in the last one."""
-_CLEARLY = 2.0
+_FEW_ROWS = 5000
+"""Tasks with fewer rows are dealt to folds twice in each step: one division of few rows says little."""
+_CLEARLY = 1.0
 """Standard errors by which the loss must be lower without features in doubt for them to be dropped."""
 
 
@@ -71,7 +73,6 @@ class Problems:
     starts : list of ndarray of float64, shape (k,)
         Constant scores of each task.
     limits : Limits
-    seed : int
     given : sequence of int
         Columns that are owned without being selected.
     """
@@ -79,7 +80,6 @@ class Problems:
     loss: Loss
     starts: list[F64]
     limits: Limits
-    seed: int
     given: Sequence[int] = ()
 
 
@@ -143,7 +143,7 @@ class ForwardBackward:
         while self._exceeds(importance):
             total, most = len(_union(importance)), max(map(len, importance))
             self._report(f"backward: {total} features")
-            new = self._judged(self._dealt_again(total), importance)
+            new = self._judged_again(total, importance)
             importance = [
                 _updated(old, of_task.importance()) for old, of_task in zip(importance, new, strict=True)
             ]
@@ -187,8 +187,16 @@ class ForwardBackward:
         """Train models outside a fold and add the evidence of its rows."""
         models = self._trainer(folds.training(fold), stage)
         for k, (model, rows) in enumerate(zip(models, folds.held_out(fold), strict=True)):
-            seed = [self._problems.seed, fold, k]
-            evidence[k].add_fold(model, rows, self._problems.loss, self._context, seed)
+            evidence[k].add_fold(model, rows, self._problems.loss, self._context, [fold, k])
+
+    def _judged_again(self, number: int, features: Sequence[dict[Feature, float]]) -> list[Evidence]:
+        """Return the evidence of models on rows dealt to other folds; few rows are dealt twice."""
+        evidence = self._judged(self._folds.dealt_again(number, 0), features)
+        if min(task.n_rows for task in self._folds.tasks) < _FEW_ROWS:
+            other = self._judged(self._folds.dealt_again(number, 1), features)
+            for of_task, of_other in zip(evidence, other, strict=True):
+                of_task.add(of_other)
+        return evidence
 
     def _judged(self, folds: Folds, features: Sequence[dict[Feature, float]]) -> list[Evidence]:
         """Return the evidence for some features of each task, by models that own no others."""
@@ -196,9 +204,6 @@ class ForwardBackward:
         for fold in range(N_FOLDS):
             self._fold(folds, evidence, fold, Stage(0.0, 0, [list(of_task) for of_task in features]))
         return evidence
-
-    def _dealt_again(self, number: int) -> Folds:
-        return self._folds.dealt_again(np.random.default_rng([self._problems.seed, 29, number]))
 
     def _cut(
         self, importance: Sequence[dict[Feature, float]], total: float, per_task: float
@@ -230,11 +235,12 @@ class ForwardBackward:
         if not any(of_task.features for of_task in of_tasks):
             return importance
         self._report("noise")
+        importance = _own(importance, [of_task.features for of_task in of_tasks])
         without = [
             {name: value for name, value in of_task.items() if name not in doubt.features}
             for of_task, doubt in zip(importance, of_tasks, strict=True)
         ]
-        again = self._dealt_again(0)
+        again = self._folds.dealt_again(0, 0)
         kept, left = self._judged(again, importance), self._judged(again, without)
         pairs = [(one.unit_losses, other.unit_losses) for one, other in zip(left, kept, strict=True)]
         return without if self._is_lower(pairs) else importance
@@ -251,6 +257,17 @@ class ForwardBackward:
             # Models of the same fold have the same rows: only different folds are independent.
             variance += weight**2 * float(differences @ differences) / (len(ones) * N_FOLDS)
         return mean < -_CLEARLY * math.sqrt(variance)
+
+
+def _own(
+    importance: Sequence[dict[Feature, float]], doubted: Sequence[set[Feature]]
+) -> list[dict[Feature, float]]:
+    """Drop features that a task doubts and another task does not: they are selected, but not for this task."""
+    clear = set().union(*(set(of_task) - doubt for of_task, doubt in zip(importance, doubted, strict=True)))
+    return [
+        {name: value for name, value in of_task.items() if name not in doubt or name not in clear}
+        for of_task, doubt in zip(importance, doubted, strict=True)
+    ]
 
 
 def _union(importance: Sequence[dict[Feature, float]]) -> set[Feature]:

@@ -86,7 +86,7 @@ def _values(rows: Dataset, feature: Feature) -> F64:
 
 
 def _ranks(values: F64) -> F64:
-    """Return the rank of each value, equal values having equal ranks: outliers then cannot look like signal."""
+    """Return the rank of each value, the same for equal values; outliers of ranks cannot look like signal."""
     _, number, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - counts / 2.0)[number.ravel()])
 

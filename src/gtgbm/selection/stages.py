@@ -9,10 +9,12 @@ from gtgbm.exact import RowWeights
 from gtgbm.selection.features import Feature, FeatureForest
 from gtgbm.selection.forward_backward import Stage
 
-_ROUNDS = 60
+_ROUNDS = 25
 _FEWEST_ROUNDS = 15
 """Fewest rounds of a fit with many scores per row, which grows a tree for each score in each round."""
-_LEARNING_RATE = 0.1
+_LEARNING_RATE = 0.15
+_NODE_FRACTION = 0.04
+"""Nodes with a smaller share of the rows are not split: shallow trees tell better which features matter."""
 _LARGEST_PENALTY = 0.5
 
 
@@ -34,6 +36,7 @@ def stage_settings(settings: Settings, stage: Stage, n_scores: int, weights: Row
     n_rows = weights.total_cells / weights.row
     return replace(
         settings,
+        tree=replace(settings.tree, min_node_fraction=max(settings.tree.min_node_fraction, _NODE_FRACTION)),
         rounds=replace(
             rounds, n_rounds=n_rounds, learning_rate=max(rounds.learning_rate, _LEARNING_RATE), patience=None
         ),

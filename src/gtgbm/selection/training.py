@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from gtgbm import _core
 from gtgbm.boosting import AnyCallback, Dataset, Fitted, Model, Problem, empty_model, train
 from gtgbm.exact import FitContext
@@ -32,7 +30,7 @@ def train_selecting(
     context, settings = FitContext(pool), problem.settings
     folds = None
     if settings.prices.drops and settings.prices.limit is not None and continued is None:
-        folds = Folds.of([problem.data], np.random.default_rng([problem.seed, 17]))
+        folds = Folds.of([problem.data])
     if folds is None:
         # A continued fit keeps its features, and a few rows say nothing about rows not trained on.
         return train(problem, context, callbacks, continued)
@@ -63,5 +61,5 @@ def _select(
         ]
 
     limits = Limits(problem.settings.prices.limit, None)
-    problems = Problems(problem.loss, [empty.start], limits, problem.seed, problem.settings.columns.given)
+    problems = Problems(problem.loss, [empty.start], limits, problem.settings.columns.given)
     return ForwardBackward(folds, trained, problems, context, report).select().tasks[0]

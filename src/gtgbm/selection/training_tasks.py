@@ -52,7 +52,7 @@ def train_tasks_selecting(
 
 def _folds(tasks: Sequence[Task]) -> Folds | None:
     """Deal the rows of tasks to folds; of many tasks, fewer rows each."""
-    rng, most_rows = np.random.default_rng([tasks[0].problem.seed, 17]), _most_rows(len(tasks))
+    rng, most_rows = np.random.default_rng(0), _most_rows(len(tasks))
     datasets = []
     for task in tasks:
         table, targets = task.problem.data.table, task.problem.data.targets
@@ -62,7 +62,7 @@ def _folds(tasks: Sequence[Task]) -> Folds | None:
         # The table is that of all tasks: only the rows in use are copied.
         drawn = np.sort(rng.permutation(task.n_rows)[:most_rows])
         datasets.append(Dataset(table[task.rows[drawn]], targets.of_rows(drawn)))
-    return Folds.of(datasets, rng, most_rows)
+    return Folds.of(datasets, most_rows)
 
 
 def _most_rows(n_tasks: int) -> int:
@@ -93,7 +93,7 @@ def _select(
             owned = [[feature.entry(0.0) for feature in of_task] for of_task in stage.owned]
         return [fitted.model for fitted in train_tasks(of_stage, alone, pool, (), owned).tasks]
 
-    problems = Problems(tasks[0].problem.loss, starts, limits, tasks[0].problem.seed)
+    problems = Problems(tasks[0].problem.loss, starts, limits)
     return ForwardBackward(folds, trained, problems, context, report).select().tasks
 
 
