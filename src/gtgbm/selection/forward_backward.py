@@ -262,7 +262,7 @@ class ForwardBackward:
 def _own(
     importance: Sequence[dict[Feature, float]], doubted: Sequence[set[Feature]]
 ) -> list[dict[Feature, float]]:
-    """Drop features that a task doubts and another task does not: they are selected, but not for this task."""
+    """Drop features that a task doubts and another one does not: they are selected, but not for this task."""
     clear = set().union(*(set(of_task) - doubt for of_task, doubt in zip(importance, doubted, strict=True)))
     return [
         {name: value for name, value in of_task.items() if name not in doubt or name not in clear}
