@@ -2,7 +2,7 @@
 
     python -m benchmarks.quality.noise [--tables 200]
 
-The table goes into docs/choosing-a-penalty.md, between marker lines.
+The table goes into docs/selection.md, between marker lines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from measuring.files import ROOT
 from measuring.markdown import facts, table, write_between
 from measuring.peers.gtgbm_models import Target, estimator
 
-PAGE = ROOT / "docs" / "choosing-a-penalty.md"
+PAGE = ROOT / "docs" / "selection.md"
 TREES, LIMIT = 50, 5
 SHAPES = ((60, 10), (150, 40), (400, 20), (400, 300), (1500, 60))
 KINDS = ("numbers", "heavy tails", "categories", "sparse counts")

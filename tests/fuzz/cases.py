@@ -181,6 +181,8 @@ def _parameters(rng: np.random.Generator, estimator: str, d: int, X: Any) -> dic
     for name, values in choices.items():
         if rng.random() < 0.5:
             found[name] = values[rng.integers(len(values))]
+    if found.get("n_features_to_select") is not None and "selection" in found and rng.random() < 0.3:
+        found["selection"] = "forward-backward"
     if isinstance(X, np.ndarray) and d > 2 and rng.random() < 0.2:
         found["categorical_features"] = [1]
     return found

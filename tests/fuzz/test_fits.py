@@ -101,9 +101,16 @@ def check_losses(model: Any) -> None:
 def check_selection(case: Case, model: Any) -> None:
     """What is said to be selected is what the trees use, within the limits."""
     assert set(model.selected_features_.tolist()) == used_columns(model)
+    if case.is_multitask:
+        for task, trees in model.trees_.items():
+            used = {int(column) for tree in trees for column in tree.feature[tree.feature >= 0]}
+            assert set(model.task_features_[task].tolist()) == used - {model.n_features_in_}
     limit = case.parameters.get("n_features_to_select")
     if limit is not None and case.parameters.get("method") != "independent":
         assert model.n_selected_features_ <= limit
+    per_task = case.parameters.get("n_features_per_task")
+    if per_task is not None and case.parameters.get("method") != "single-task":
+        assert max(map(len, model.selection_history_.values())) <= per_task
     depth, leaves = case.parameters.get("max_depth"), case.parameters.get("max_leaf_nodes")
     for trees in tasks_of(model, model.trees_).values():
         for tree in trees:

@@ -107,6 +107,18 @@ def test_threads_change_no_bit(order: str) -> None:
         assert bytes_of(one.trees_[name]) == bytes_of(two.trees_[name])
 
 
+# Once: rows of a fold that all have one class, or all the target 0, have no best constant.
+def test_a_task_may_have_a_single_row_of_a_class() -> None:
+    X, y, task = tasks()
+    rare = np.where(task == 2, np.arange(900) == 2, y > 0)
+    model = MultitaskGTGBMClassifier(n_features_to_select=2, **COMMON).fit(X, rare, task=task)
+    assert model.selected_features_.tolist() == [0, 1]
+    assert np.isfinite(model.predict_proba(X, task=task)).all()
+    counts = MultitaskGTGBMRegressor(loss="poisson", n_features_to_select=2, **COMMON)
+    counts.fit(X, np.where(task == 2, rare, np.rint(np.exp(0.5 * y))), task=task)
+    assert counts.selected_features_.tolist() == [0, 1]
+
+
 @selects_few
 def test_noise_is_not_selected() -> None:
     X, y = noise(3, n_rows=600)

@@ -55,6 +55,7 @@ def train_tasks(
     pool: _core.Pool,
     callbacks: Sequence[AnyCallback] = (),
     owned: Sequence[Sequence[HistoryEntry]] | None = None,
+    starts: Sequence[F64] | None = None,
 ) -> FittedTasks:
     """Fit a model per task, one round of all tasks at a time; purchases become cheaper for other tasks.
 
@@ -63,8 +64,10 @@ def train_tasks(
     owned : sequence of sequence of HistoryEntry, or None
         Features that each task owns before the first round, of which tasks buy no more; None: tasks buy
         features.
+    starts : sequence of ndarray of float64, shape (k,), or None
+        Constant scores that each task begins with; None: the best of its rows.
     """
-    start = perf_counter()
+    begin = perf_counter()
     categorical = _categories(tasks)
     problem = tasks[0].problem
     d = problem.data.table.shape[1]
@@ -88,6 +91,8 @@ def train_tasks(
         among = TaskParts(costs, categorical[k], columns)
         problem, context = task.own_problem(), FitContext(turns.pools[k])
         continued = None if common is None else common.copy()
+        if continued is None and starts is not None:
+            continued = Model(starts[k].copy())
         if owned is not None:
             problem = problem.with_settings(problem.settings.with_limit(limit))
             continued = empty_model(problem, context) if continued is None else continued
@@ -97,7 +102,7 @@ def train_tasks(
     fits = turns.run(assemble_task, range(len(tasks)))
     fitted = _run_rounds(fits, tasks, turns, callbacks)
     bought = [_described(feature, d, categorical[0]) for feature in turns.owned]
-    return FittedTasks(fitted, bought, perf_counter() - start)
+    return FittedTasks(fitted, bought, perf_counter() - begin)
 
 
 def _run_rounds(

@@ -91,7 +91,8 @@ def _select(
         owned: list[list[HistoryEntry]] | None = None
         if stage.owned is not None:
             owned = [[feature.entry(0.0) for feature in of_task] for of_task in stage.owned]
-        return [fitted.model for fitted in train_tasks(of_stage, alone, pool, (), owned).tasks]
+        # Starts of all rows: those of a part may all have the same class, which has no log-odds.
+        return [fitted.model for fitted in train_tasks(of_stage, alone, pool, (), owned, starts).tasks]
 
     problems = Problems(tasks[0].problem.loss, starts, limits)
     return ForwardBackward(folds, trained, problems, context, report).select().tasks
