@@ -88,6 +88,11 @@ def test_the_judge_does_not_mind_the_order_of_columns(data: Data) -> None:
     assert judged(job, data, [5, 1, 9])[0] == judged(job, data, [9, 5, 1])[0]
 
 
+def test_no_column_is_judged_as_a_constant(data: Data) -> None:
+    constant = judged(settings(10, 1, 0), data, [])[0]
+    assert -0.1 < constant <= 0
+
+
 @pytest.fixture
 def cells() -> Cells:
     """Ours is ahead of `gain` at 5, behind it at 10, and as good on average at 20."""
