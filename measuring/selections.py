@@ -202,4 +202,4 @@ def _mean_contribution(trained: lightgbm_models.Trained, data: Data, threads: in
         )
         sizes = abs(part).sum(axis=0)
         total += np.asarray(sizes, dtype=np.float64).ravel()[:-1]
-    return total / rows.shape[0]
+    return np.asarray(total / rows.shape[0])
