@@ -9,14 +9,14 @@ from typing import Any
 from measuring.data import Source
 from measuring.jobs import Job
 
-GT, AUTO, A_GBM, LISTED = "GT-GBM", "GT-GBM, auto", "A-GBM", "GT-GBM, auto, shortlist of twice as many"
+GT, AUTO, A_GBM, FORWARD_BACKWARD = "GT-GBM", "GT-GBM, auto", "A-GBM", "GT-GBM, forward-backward"
 LGB_ALL, LGB_ORACLE, LGB_CEGB = "LightGBM, all features", "LightGBM, oracle", "LightGBM, CEGB"
 LGB_TOP, LGB_RFE = "LightGBM, best by gain retrained", "LightGBM, RFE"
 XGB_ALL, XGB_TOP = "XGBoost, all features", "XGBoost, best by gain retrained"
 CAT_PENALTY, CAT_SELECT = "CatBoost, penalties", "CatBoost, select_features"
 SKL_SELECT = "scikit-learn, ExtraTrees + HistGradientBoosting (1 thread)"
 
-OURS = {"group-testing": GT, "auto": AUTO, "exhaustive": A_GBM, "shortlist": LISTED}
+OURS = {"group-testing": GT, "auto": AUTO, "exhaustive": A_GBM, "forward-backward": FORWARD_BACKWARD}
 OTHER_PEERS: dict[str, tuple[str, str, str]] = {
     "xgb-all": (XGB_ALL, "xgboost_models", "all"),
     "xgb-top": (XGB_TOP, "xgboost_models", "topk"),

@@ -33,7 +33,7 @@ def first_round(plan: Plan, base: Job, fit: Fit) -> None:
         fit(our_job(base, model, plan.penalty, limit)) for model in ("group-testing", "auto", "exhaustive")
     )
     if limit is not None:
-        fit(our_job(base, "shortlist", plan.penalty, limit))
+        fit(our_job(base, "forward-backward", plan.penalty, limit))
     ours = tested or auto or exhaustive
     peer = replace(base, n_leaves=leaves_of(ours))
     narrow = selecting_base(plan, peer)

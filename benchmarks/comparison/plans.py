@@ -13,7 +13,7 @@ from benchmarks.comparison.bars import (
     TimeAtMost,
 )
 from benchmarks.comparison.plan import FrontierPlan, Plan
-from measuring.methods import A_GBM, AUTO, GT, LGB_ALL, LGB_CEGB, LGB_ORACLE, LGB_TOP, LISTED
+from measuring.methods import A_GBM, AUTO, FORWARD_BACKWARD, GT, LGB_ALL, LGB_CEGB, LGB_ORACLE, LGB_TOP
 
 _AUTO = AutoAtMost(1.2)
 _EVERY_PEER = ("xgb-all", "xgb-top", "lgb-rfe", "cat-penalty", "cat-select", "skl-select")
@@ -76,12 +76,14 @@ _ALL = (
         peers=_EVERY_PEER,
         checks=(
             TimeAtMost(AUTO, LGB_ALL, 1.0),
-            TimeAtMost(LISTED, LGB_ALL, 1.0),
+            TimeAtMost(FORWARD_BACKWARD, LGB_ALL, 1.0),
             FrontierAtLeast(AUTO, LGB_CEGB, 50),
-            FrontierAtLeast(LISTED, LGB_CEGB, 50),
+            FrontierAtLeast(FORWARD_BACKWARD, LGB_CEGB, 50),
             _AUTO,
         ),
-        frontier=FrontierPlan((20, 50), models=("auto", "shortlist"), peers=("cegb", "lgb-top"), seeds=5),
+        frontier=FrontierPlan(
+            (20, 50), models=("auto", "forward-backward"), peers=("cegb", "lgb-top"), seeds=5
+        ),
     ),
     Plan(
         "wide",

@@ -63,12 +63,12 @@ _OTHERS: dict[tuple[str, str], Any] = {
     ("gbfs", "regression"): GBFSRegressor,
 }
 _SEARCHES: dict[str, dict[str, Any]] = {
-    "group-testing": {"search": "group-testing"},
-    "auto": {"search": "auto"},
-    "shortlist": {"search": "auto", "shortlist": 2.0},
-    "paper": {"search": "group-testing", "test_rows": None},
+    "group-testing": {"search": "group-testing", "selection": "forward"},
+    "auto": {"search": "auto", "selection": "forward"},
+    "forward-backward": {"search": "auto", "selection": "forward-backward"},
+    "paper": {"search": "group-testing", "selection": "forward", "test_rows": None},
 }
-_MODELS = ("group-testing", "auto", "exhaustive", "shortlist")
+_MODELS = ("group-testing", "auto", "exhaustive", "forward-backward")
 
 
 def estimator(model: str, target: Target, **parameters: Any) -> Any:
@@ -76,9 +76,9 @@ def estimator(model: str, target: Target, **parameters: Any) -> Any:
 
     Parameters
     ----------
-    model : {'group-testing', 'auto', 'shortlist', 'paper', 'exhaustive', 'gbfs'}
-        GT-GBM with a search, with a shortlist of twice as many features, or with the paper's own test;
-        A-GBM; GBFS.
+    model : {'group-testing', 'auto', 'forward-backward', 'paper', 'exhaustive', 'gbfs'}
+        GT-GBM with a search, with forward-backward selection, which needs n_features_to_select, or with the
+        paper's own test; A-GBM; GBFS. All others select forward.
     target : {'binary', 'multiclass', 'regression', 'poisson', 'lambdarank'}
         What is predicted; A-GBM and GBFS have the first and third.
     """
@@ -89,8 +89,9 @@ def estimator(model: str, target: Target, **parameters: Any) -> Any:
 
 
 def multitask_estimator(target: Literal["binary", "regression"], **parameters: Any) -> Any:
-    """Return an estimator of several tasks, not fitted."""
-    return (MultitaskGTGBMClassifier if target == "binary" else MultitaskGTGBMRegressor)(**parameters)
+    """Return an estimator of several tasks, not fitted; features are selected forward unless given."""
+    cls: Any = MultitaskGTGBMClassifier if target == "binary" else MultitaskGTGBMRegressor
+    return cls(**({"selection": "forward"} | parameters))
 
 
 def fit_fold(model: Any, fold: Fold, **options: Any) -> Any:
@@ -109,7 +110,7 @@ def predictions(model: Any, X: Any, target: Target) -> Any:
 
 
 def run(job: Job, data: Data) -> Record:
-    """Fit GT-GBM (``search="group-testing"`` or ``"auto"``, or with a shortlist) or A-GBM."""
+    """Fit GT-GBM (``search="group-testing"`` or ``"auto"``, or forward-backward) or A-GBM."""
     model = _model(job, data)
     _, cost = measure(lambda: model.fit(data.X_train, data.y_train))
 

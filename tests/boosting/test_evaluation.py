@@ -246,7 +246,7 @@ def warm_cases() -> dict[str, tuple[Any, dict[str, Any], Any, Any, dict[str, Any
 def test_going_on_is_the_same_as_never_stopping(case: str) -> None:
     method, settings, X, y, fit = warm_cases()[case]
     if case == "ranker":  # a fit that goes on does not know how long its searches rested
-        settings = settings | {"n_features_to_select": 1, "penalty": 0.0}
+        settings = settings | {"n_features_to_select": 1, "penalty": 0.0, "selection": "forward"}
     at_once = method(n_estimators=40, **settings).fit(X, y, **fit)
     model = method(n_estimators=20, warm_start=True, **settings).fit(X, y, **fit)
     model.set_params(n_estimators=40).fit(X, y, **fit)
@@ -262,7 +262,7 @@ def test_going_on_is_the_same_as_never_stopping(case: str) -> None:
 def test_owned_features_stay_owned(search: str) -> None:
     X, y = data()
     settings: dict[str, Any] = {"search": search, "random_state": 0, "penalty": 0.0, "warm_start": True}
-    model = GTGBMRegressor(**settings)
+    model = GTGBMRegressor(selection="forward", **settings)
     owned: list[int] = []
     for n_estimators, limit in ((3, 2), (30, 2), (60, 4)):
         model.set_params(n_estimators=n_estimators, n_features_to_select=limit).fit(X, y)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,21 +59,40 @@ def test_fit_says_what_was_selected(tmp_path: Path) -> None:
     assert "GTGBMClassifier" in shown.output
 
 
-def test_a_shortlist(tmp_path: Path) -> None:
+def test_forward_backward_selection_is_the_default_with_a_limit(tmp_path: Path) -> None:
     path, out = write(tmp_path, ".csv", frame()), tmp_path / "model.json"
-    listed = ("fit", path, "--target", "clicked", "--exclude", "amount", "--shortlist", 3, "--out", out)
-    done = run(*listed, "--max-features", 2, "--json")
+    common = ("fit", path, "--target", "clicked", "--exclude", "amount", "--trees", 5, "--out", out)
+    found = []
+    for more in (("--max-features", 2), ("--max-features", 2, "--selection", "forward-backward")):
+        done = run(*common, *more, "--json")
+        assert done.exit_code == 0, done.output
+        found.append(json.loads(done.stdout)["selected"])
+        assert {entry.tree for entry in load_model(out).selection_history_} == {0}
+    assert found[0] == found[1]
+    assert {one["name"] for one in found[0]} == {"town", "c2"}
+    refused = run(*common, "--selection", "forward-backward")
+    assert refused.exit_code == 2
+    assert "selection='forward-backward' drops features until n_features_to_select" in said(refused)
+
+
+@pytest.mark.parametrize("limit", ["--max-features", "--n-features-per-task"])
+def test_with_a_time_limit_features_are_selected_forward(limit: str, tmp_path: Path) -> None:
+    table, out = frame(), tmp_path / "model.json"
+    table["country"] = np.where(np.arange(N) % 3, "de", "fr")
+    path = write(tmp_path, ".csv", table)
+    common: tuple[Any, ...] = ("fit", path, "--target", "clicked", "--exclude", "amount", "--out", out)
+    common += (limit, 2, "--trees", 5, "--time-limit", 100)
+    common += ("--task", "country") if limit == "--n-features-per-task" else ()
+    done = run(*common)
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["features"] == 2
-    assert {entry.tree for entry in load_model(out).selection_history_} == {0}
-    for more, why in (
-        ((), "--shortlist is a multiple of --max-features"),
-        (("--max-features", 2, "--task", "town"), "multitask models have no shortlist"),
-        (("--max-features", 2, "--time-limit", 5), "--shortlist and --time-limit exclude each other"),
-    ):
-        refused = run(*listed, *more)
-        assert refused.exit_code == 2
-        assert why in " ".join(refused.output.split())
+    assert "--time-limit: --selection forward, a single fit" in done.stderr
+    assert load_model(out).selection == "forward"
+    told = run(*common, "--selection", "forward")
+    assert told.exit_code == 0
+    assert "--time-limit" not in told.output
+    refused = run(*common, "--selection", "forward-backward")
+    assert refused.exit_code == 2
+    assert "--selection forward-backward and --time-limit exclude each other" in said(refused)
 
 
 def test_other_kinds_of_models(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ FLAGS: dict[str, tuple[tuple[str, ...], str, Any]] = {
     "penalty": (CLASSES, "0.02", 0.02),
     "penalty_scale": (CLASSES, "absolute", "absolute"),
     "n_features_to_select": (CLASSES, "2", 2),
-    "shortlist": ((*CLASSES, "--max-features", "1"), "2", 2.0),
+    "selection": ((*CLASSES, "--max-features", "1"), "forward-backward", "forward-backward"),
     "min_node_fraction": (CLASSES, "0.1", 0.1),
     "min_samples_leaf": (CLASSES, "5", 5),
     "max_depth": (CLASSES, "2", 2),

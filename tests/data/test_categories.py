@@ -64,8 +64,12 @@ def test_what_was_bought() -> None:
 
 def test_limit_counts_categories() -> None:
     X, y = table(n_categories=40)
-    model = GTGBMRegressor(penalty=0.0, n_features_to_select=5, categorical_features=[1, 3]).fit(X, y)
+    given: dict[str, Any] = {"penalty": 0.0, "categorical_features": [1, 3]}
+    model = GTGBMRegressor(n_features_to_select=5, selection="forward", **given).fit(X, y)
     assert model.n_selected_features_ == 5
+    model = GTGBMRegressor(n_features_to_select=4, selection="forward-backward", **given).fit(X, y)
+    assert model.selected_categories_ == {1: [3.0, 7.0], 3: [20.0]}
+    assert model.n_selected_features_ == 4
 
 
 def test_missing_and_unseen_categories() -> None:

@@ -107,7 +107,7 @@ def test_a_failed_fit_leaves_the_model_unfitted() -> None:
 def test_fractions_of_rows_are_whole_numbers() -> None:
     """0.28 * 100 is a little more than 28 in floats."""
     x = np.repeat([0.0, 1.0], [93, 7])
-    model = AGBMRegressor(min_node_fraction=0.28, n_estimators=1).fit(x[:, None], x)
+    model = AGBMRegressor(min_node_fraction=0.28, min_samples_leaf=7, n_estimators=1).fit(x[:, None], x)
     assert model.n_leaves_.tolist() == [2]
 
 

@@ -50,7 +50,7 @@ MODELS: list[Any] = [
     GBFSClassifier(penalty=2.0),
     GTGBMClassifier(search="group-testing", random_state=0),
     GTGBMClassifier(search="exhaustive", loss="squared_error"),
-    GTGBMRegressor(n_features_to_select=3, random_state=0),
+    GTGBMRegressor(n_features_to_select=3, selection="forward", random_state=0),
     GTGBMRegressor(early_stopping_rounds=2, learning_rate=0.7, random_state=0),
 ]
 
@@ -248,14 +248,15 @@ def test_what_costs_nothing_is_not_to_be_lowered() -> None:
     flat = np.where(np.arange(10) == 3, X, 0.0)
     free: dict[str, Any] = {"penalty": 0.0, "n_features_to_select": 4, "n_estimators": 3}
     with pytest.warns(UserWarning, match="1 feature of") as seen:
-        GTGBMRegressor(search="group-testing", **free).fit(flat, X[:, 3])
+        GTGBMRegressor(search="group-testing", selection="forward", **free).fit(flat, X[:, 3])
     text = str(seen[0].message)
     assert "penalty" not in text
     assert "price" not in text
     assert "raise n_estimators=3, lower min_node_fraction=0.02, or use search='exhaustive'" in text
     with pytest.warns(UserWarning, match="raise n_estimators=3, or lower min_node_fraction=0.02$"):
         AGBMRegressor(**free).fit(flat, X[:, 3])
-    tasks = MultitaskGTGBMRegressor(group_penalty=0.0, task_penalty={0: 0.0, 1: 0.0}, n_features_to_select=4)
+    free_tasks: dict[str, Any] = {"group_penalty": 0.0, "task_penalty": {0: 0.0, 1: 0.0}}
+    tasks = MultitaskGTGBMRegressor(n_features_to_select=4, selection="forward", **free_tasks)
     with pytest.warns(UserWarning, match="1 feature of") as seen:
         tasks.fit(flat, X[:, 3], task=np.arange(400) % 2)
     assert "penalty" not in str(seen[0].message)
@@ -273,17 +274,18 @@ def test_fewer_features_than_asked_for_are_warned_of() -> None:
     assert len(seen) == 1
     assert seen[0].filename == __file__
     with pytest.warns(UserWarning, match=r"2 features of n_features_to_select=8 are selected") as seen:
-        GTGBMRegressor(penalty=0.1, n_features_to_select=8, shortlist=1.0).fit(X, y)
+        GTGBMRegressor(penalty=0.1, n_features_to_select=8, selection="forward").fit(X, y)
     assert len(seen) == 1
     with pytest.warns(UserWarning, match="lower group_penalty=0.9 or task_penalty=0.05") as seen:
         MultitaskGTGBMRegressor(group_penalty=0.9, task_penalty=0.05).fit(X, y, task=np.arange(400) % 2)
     assert len(seen) == 1
     assert seen[0].filename == __file__
     with pytest.warns(UserWarning, match=r"^1 feature of n_features_to_select=4 is selected: "):
-        GTGBMRegressor(penalty=0.4, n_features_to_select=4).fit(X, X[:, 0])
+        GTGBMRegressor(penalty=0.4, n_features_to_select=4, selection="forward").fit(X, X[:, 0])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        GTGBMRegressor(penalty=0.1, n_features_to_select=2).fit(X, y)
+        GTGBMRegressor(penalty=0.1, n_features_to_select=2, selection="forward").fit(X, y)
+        GTGBMRegressor(n_features_to_select=2).fit(X, y)
         GTGBMRegressor(penalty=0.1).fit(X, y)
     with pytest.warns(UserWarning, match="constant") as seen:
         GTGBMRegressor().fit(X, np.ones(400))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.sparse import csc_matrix
 from sklearn.utils.class_weight import compute_sample_weight
 
@@ -361,3 +362,23 @@ def test_whole_weights_of_any_size_count_rows() -> None:
     for size in (1, 1000, 10**7, 10**12):
         weights = RowWeights.of(np.arange(1.0, 51.0) * size)
         assert weights.row / weights.total_cells == pytest.approx(1.0 / (1275.0 * size))
+
+
+@given(seed=seeds, n=st.integers(1, 50), kind=st.sampled_from(["equal", "counts", "floats", "tiny"]))
+def test_weights_of_some_rows(seed: int, n: int, kind: str) -> None:
+    rng = np.random.default_rng(seed)
+    floats = rng.random(n) + 0.01
+    made: dict[str, Any] = {"counts": rng.integers(1, 5, n) * 1.0, "floats": floats, "tiny": 1e-12 * floats}
+    weights = RowWeights.equal(n) if kind == "equal" else RowWeights.of(made[kind])
+    rows = np.flatnonzero(rng.random(n) < 0.7)
+    rows = np.arange(1) if rows.shape[0] == 0 else rows
+    some = weights.of_rows(rows)
+    assert some.n_rows == rows.shape[0]
+    assert some.are_equal == weights.are_equal
+    shares, all_shares = some.as_floats() / some.as_floats().sum(), weights.as_floats()[rows]
+    np.testing.assert_allclose(shares, all_shares / all_shares.sum(), rtol=1e-6)
+    if kind == "counts":
+        np.testing.assert_array_equal(some.cells, weights.cells[rows])
+    values = rng.normal(size=n)
+    assert weights.shares_of(values).sum() == pytest.approx(weights.mean(values), rel=1e-9, abs=1e-12)
+    assert weights.shares_of(np.ones(n)).sum() == pytest.approx(1.0, rel=1e-12)

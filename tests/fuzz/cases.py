@@ -169,11 +169,15 @@ def _parameters(rng: np.random.Generator, estimator: str, d: int, X: Any) -> dic
     }
     if estimator.startswith(("GTGBM", "Multitask")):
         choices["search"] = ["auto", "group-testing", "exhaustive"]
+        choices["selection"] = ["auto", "forward"]
     if estimator == "GTGBMRegressor":
         choices["loss"] = ["squared_error", "absolute_error", "huber"]
     if estimator.startswith("Multitask"):
         choices["method"] = ["multitask", "group-sparse", "independent", "single-task"]
         choices["task_order"] = ["sequential", "parallel"]
+        choices["n_features_per_task"] = [1, min(2, d), None]
+    else:
+        choices["penalty"].append("auto")
     for name, values in choices.items():
         if rng.random() < 0.5:
             found[name] = values[rng.integers(len(values))]

@@ -146,7 +146,9 @@ def used_features(model: Any, tree: Tree) -> set[tuple[int, str]]:
 @selects_few
 @pytest.mark.parametrize("make", [table, frame, sparse_table])
 @pytest.mark.parametrize("search", ["exhaustive", "group-testing"])
-@pytest.mark.parametrize("settings", [{}, {"n_features_to_select": 5}, {"categorical": "column"}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"n_features_to_select": 5, "selection": "forward"}, {"categorical": "column"}]
+)
 def test_what_is_selected_is_what_trees_use(
     monkeypatch: pytest.MonkeyPatch, make: Any, search: str, settings: dict[str, Any]
 ) -> None:

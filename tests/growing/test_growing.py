@@ -12,7 +12,7 @@ from gtgbm.exact import FitContext
 from gtgbm.exact.arrays import F64
 from gtgbm.exact.communicator import LocalCommunicator
 from gtgbm.growing.backoff import SearchBackoff
-from gtgbm.selection import shortlist
+from gtgbm.selection import training
 from tests.strategies import selects_few
 
 
@@ -49,6 +49,7 @@ def nodes_of(tree: Tree) -> list[tuple[Any, ...]]:
     [
         AGBMClassifier(penalty=0.001, categorical_features=[5]),
         AGBMClassifier(penalty=0.003, max_depth=4, n_features_to_select=3),
+        GTGBMClassifier(n_features_to_select=4, categorical_features=[5], random_state=0),
         GTGBMClassifier(penalty=0.001, search="group-testing", categorical_features=[5], random_state=0),
         GTGBMClassifier(penalty=0.003, search="exhaustive", max_depth=7),
         GTGBMClassifier(penalty=0.001, search="group-testing", l2_regularization=20.0, random_state=0),
@@ -61,7 +62,7 @@ def test_many_machines_grow_the_same_trees(monkeypatch: pytest.MonkeyPatch, mode
     model.set_params(n_estimators=8)
     alone = [nodes_of(tree) for tree in model.fit(X, y).trees_]
     history = model.selection_history_
-    monkeypatch.setattr(shortlist, "FitContext", lambda pool: FitContext(pool, ManyMachines()))
+    monkeypatch.setattr(training, "FitContext", lambda pool: FitContext(pool, ManyMachines()))
     together = [nodes_of(tree) for tree in model.fit(X, y).trees_]
     assert model.n_selected_features_ >= 3
     assert history == model.selection_history_

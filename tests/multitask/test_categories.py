@@ -110,7 +110,7 @@ def test_limits_count_categories(order: str, search: str) -> None:
         "categorical_features": [1],
         "random_state": 0,
     }
-    given |= {"group_penalty": 0.0, "task_penalty": 0.0, "n_estimators": 20, "random_state": 0}
+    given |= {"group_penalty": 0.0, "task_penalty": 0.0, "n_estimators": 20, "selection": "forward"}
     model = MultitaskGTGBMRegressor(n_features_to_select=6, **given).fit(X, y * 1.0, task)
     assert model.n_selected_features_ == 6
     model = MultitaskGTGBMRegressor(n_features_per_task=3, **given).fit(X, y * 1.0, task)
@@ -152,6 +152,7 @@ def test_the_task_of_a_single_model_is_free(search: str, categorical: str) -> No
         group_penalty=0.0,
         task_penalty=0.9,
         n_features_to_select=3,
+        selection="forward",
         search=search,
         categorical=categorical,
         n_estimators=30,
@@ -160,9 +161,10 @@ def test_the_task_of_a_single_model_is_free(search: str, categorical: str) -> No
         warnings.simplefilter("ignore", UserWarning)  # fewer features than asked for
         assert model.fit(X, y, task).n_selected_features_ == 0  # the task alone explains y
     assert model.score(X, y, task=task) > 0.8
-    model.set_params(task_penalty=0.0).fit(X, y, task)
-    assert sorted(model.selected_features_) == [0, 1, 2]
-    assert model.score(X, y, task=task) > 0.95
+    for selection in ("forward", "forward-backward"):
+        model.set_params(task_penalty=0.0, selection=selection).fit(X, y, task)
+        assert sorted(model.selected_features_) == [0, 1, 2]
+        assert model.score(X, y, task=task) > 0.95
 
 
 class WithGivenColumn(GTGBMClassifier):

@@ -397,6 +397,7 @@ def test_tasks_go_on_from_common_rounds(order: str, search: str, method: Any) ->
     X, y, task = tables()
     X[:, 7] = np.arange(X.shape[0]) % 5
     given = SMALL | {"search": search, "categorical_features": [7], "n_features_to_select": 4}
+    given |= {"selection": "forward", "min_samples_leaf": 2}
     model = method(**given, task_order=order, n_common_rounds=3, task_penalty=0.004).fit(X, y, task)
     first, second = (bytes_of(model.trees_[name]) for name in model.tasks_)
     assert first[:3] == second[:3]

@@ -244,12 +244,12 @@ def test_our_models_are_what_they_are_called() -> None:
         ("paper", "binary"): "GTGBMClassifier",
         ("exhaustive", "binary"): "AGBMClassifier",
         ("gbfs", "regression"): "GBFSRegressor",
-        ("shortlist", "lambdarank"): "GTGBMRanker",
+        ("forward-backward", "lambdarank"): "GTGBMRanker",
     }
     made = {key: estimator(key[0], key[1]) for key in names}  # type: ignore[arg-type]
     assert {key: type(model).__name__ for key, model in made.items()} == names
     assert made["paper", "binary"].test_rows is None
-    assert made["shortlist", "lambdarank"].shortlist == 2.0
+    assert made["forward-backward", "lambdarank"].selection == "forward-backward"
 
 
 def test_both_libraries_predict_the_same_with_the_same_trees(

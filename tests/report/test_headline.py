@@ -166,5 +166,10 @@ def test_model_of_all_features_is_compared_when_asked_for(tmp_path: Path, model:
     n_columns = free.selected_features_.shape[0]
     sentence = f"Without feature cost, a model that uses {n_columns} columns reaches AUC {expected:.4g}."
     assert sentence in header_of(page)
+    # Once: a model with a limit and selection="forward-backward" could not be compared.
+    limited = GTGBMClassifier(n_features_to_select=2, selection="forward-backward", n_estimators=20)
+    limited.fit(**train)
+    page = report_of(tmp_path, limited, TABLE[TEST], y[TEST], train=train, compare_all=True)
+    assert "Without feature cost, a model that uses 12 columns reaches" in header_of(page)
     with pytest.raises(ValueError, match="compare_all=True fits another model"):
         report_of(tmp_path, model, TABLE[TEST], y[TEST], compare_all=True)

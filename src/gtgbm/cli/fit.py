@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -65,7 +65,7 @@ class FitOptions:
 def run_fit(options: FitOptions, console: Console) -> None:
     """Read, train, write the model, say what was selected."""
     check_out(options.out)
-    _check_shortlist(options)
+    options = _stoppable(options, console)
     source = options.source
     loaded = source.load(options.model.kind, options.model.parameters, console)
     if "target" not in loaded.columns:
@@ -96,16 +96,22 @@ def run_fit(options: FitOptions, console: Console) -> None:
         console.print(f"{type(model).__name__}, {rows}: {options.out}", markup=False, highlight=False)
 
 
-def _check_shortlist(options: FitOptions) -> None:
+def _stoppable(options: FitOptions, console: Console) -> FitOptions:
+    """Return the options; with a time limit, features are selected by a single fit, which can be stopped."""
     parameters = options.model.parameters
-    if "shortlist" not in parameters:
-        return
-    if parameters.get("n_features_to_select") is None:
-        raise UserError("--shortlist is a multiple of --max-features, which is missing: give both")
-    if options.source.roles.task is not None:
-        raise UserError("--shortlist and --task exclude each other: multitask models have no shortlist")
-    if options.time_limit is not None:
-        raise UserError("--shortlist and --time-limit exclude each other: only the last fit can be stopped")
+    limits = [parameters.get(name) for name in ("n_features_to_select", "n_features_per_task")]
+    if options.time_limit is None or limits == [None, None]:
+        return options
+    selection = parameters.get("selection", "auto")
+    if selection == "forward-backward":
+        raise UserError(
+            "--selection forward-backward and --time-limit exclude each other: only the last of its fits "
+            "can be stopped; leave one of them out, or give --selection forward"
+        )
+    if selection == "auto":
+        console.print("--time-limit: --selection forward, a single fit, which can be stopped")
+    model = replace(options.model, parameters=parameters | {"selection": "forward"})
+    return replace(options, model=model)
 
 
 def fit_model(

@@ -87,7 +87,7 @@ class FittedAttributes(Parameters):
             [self._importances(model) for model in self._models.values()], axis=0
         )
 
-    def _warn_of_few(self, limit: int | None, prices: Sequence[str], stacklevel: int) -> None:
+    def _warn_of_few(self, limit: int | None, prices: Sequence[str], drops: bool, stacklevel: int) -> None:
         """Warn if nothing is selected, or less than was asked for.
 
         Parameters
@@ -96,12 +96,14 @@ class FittedAttributes(Parameters):
             Features asked for; None: as many as are worth their price.
         prices : sequence of str
             Names of the parameters that say what a feature costs.
+        drops : bool
+            Whether features were selected forward and backward.
         """
         n = self.n_selected_features_
         if n >= (1 if limit is None else limit):
             return
         asked = "" if limit is None else f" of n_features_to_select={limit}"
-        reason, remedies = self._why_few(prices)
+        reason, remedies = self._why_dropped(prices) if drops else self._why_few(prices)
         features = f"{n or 'no'} feature{'' if n == 1 else 's'}"
         warnings.warn(
             f"{features}{asked} {'is' if n == 1 else 'are'} selected: {reason}; "
@@ -123,6 +125,15 @@ class FittedAttributes(Parameters):
         if "group-testing" in searches:
             remedies.append("use search='exhaustive'")
         return "the search found no other feature that improves a tree", remedies
+
+    def _why_dropped(self, prices: Sequence[str]) -> tuple[str, list[str]]:
+        """Return why forward-backward selection kept no more features, and what can be done about it."""
+        reason = (
+            "the other features show no signal on rows that models were not trained on, or no tree of the "
+            "last fit uses them"
+        )
+        lower = f"use selection='forward' with a lower {' or '.join(prices)}"
+        return reason, [lower, f"raise n_estimators={self.n_estimators}"]
 
     def _importances(self, model: Model) -> F64:
         return importances(model.trees, self._n_columns_read)[: self.n_features_in_]

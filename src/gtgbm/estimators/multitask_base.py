@@ -115,8 +115,8 @@ class BaseMultitask(BaseGTGBM):
         self._keep(dict(zip(self.tasks_, fitted.tasks, strict=True)), fitted.owned, self._make_loss())
         if any(np.any(one.y != one.y[0]) for one in rows.values()):
             limit = None if self.method == "independent" else self.n_features_to_select
-            prices = ["group_penalty", "task_penalty"]
-            self._warn_of_few(limit, prices[: 1 if self.method == "group-sparse" else 2], stacklevel=3)
+            prices = ["group_penalty", "task_penalty"][: 1 if self.method == "group-sparse" else 2]
+            self._warn_of_few(limit, prices, self._drops(), stacklevel=3)
         self.timings_ = _timings(fitted, len(rows))
         return self
 

@@ -118,7 +118,7 @@ class SingleTask(BaseGTGBM):
         # A new loss object: the one used for training refers to the training rows.
         self._keep({None: fitted}, owned, self._make_loss())
         if np.any(rows.y != rows.y[0]):
-            self._warn_of_few(settings.prices.limit, ["penalty"], stacklevel=4)
+            self._warn_of_few(settings.prices.limit, ["penalty"], settings.prices.drops, stacklevel=4)
         self.timings_ = fitted.timings
         if verbose > 0:
             bar.summary(len(self.selected_features_), n_features, fitted.search, fitted.timings["total"])

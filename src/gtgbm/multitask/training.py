@@ -78,8 +78,9 @@ def train_tasks(
 
     def assemble_task(k: int) -> Fit:
         task, prices = tasks[k], tasks[k].problem.settings.prices
+        limit = prices.limit if owned is None else len(owned[k])
         costs = TaskCosts(
-            turns.shared[k], prices.penalty, sharing.group_penalty, prices.limit, is_sharing=is_sharing
+            turns.shared[k], prices.penalty, sharing.group_penalty, limit, is_sharing=is_sharing
         )
         columns = (
             None if shared_table is None or task.rows is None else partial(shared_table.of_rows, task.rows)
@@ -88,7 +89,7 @@ def train_tasks(
         problem, context = task.own_problem(), FitContext(turns.pools[k])
         continued = None if common is None else common.copy()
         if owned is not None:
-            problem = problem.with_settings(problem.settings.with_limit(len(owned[k])))
+            problem = problem.with_settings(problem.settings.with_limit(limit))
             continued = empty_model(problem, context) if continued is None else continued
             continued.history = list(owned[k])
         return assemble(problem, context, continued, among)

@@ -99,7 +99,8 @@ def _trees() -> list[Parameter]:
             Count(low=1, optional=True),
             "Minimum number of rows in a leaf. With sample_weight, the minimum weight: in rows if all "
             "weights are whole numbers, else in mean weights. None: a quarter of the rows that "
-            "min_node_fraction requires.",
+            "min_node_fraction requires, and at least 10, or a tenth of the rows of a table with fewer than "
+            "100.",
             panel,
         ),
         Parameter(

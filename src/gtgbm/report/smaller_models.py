@@ -19,6 +19,8 @@ _MOST_FITS = 6
 _MOST_SECONDS = 60
 """For the model of all features."""
 
+_LIMITS = ("n_features_to_select", "n_features_per_task")
+
 
 @dataclass(frozen=True)
 class SmallerModel:
@@ -32,9 +34,12 @@ def fit_smaller_models(model: Any, sample: Sample, train: Mapping[str, Any]) -> 
     """Fit models with fewer features to the training rows and measure them; the model itself is the last."""
     n_selected = model.n_selected_features_
     limits = np.unique(np.geomspace(1, max(n_selected, 1), _MOST_FITS + 1).round().astype(np.int64))
-    models = []
+    models, is_limited = [], any(getattr(model, name, None) is not None for name in _LIMITS)
+    # Without a limit the model was selected forward, but with one the default is another selection.
+    same = {} if is_limited else _known(model, {"selection": "forward"})
     for limit in limits[limits < n_selected].tolist():
-        fitted = clone(model).set_params(n_features_to_select=limit, verbose=0).fit(**train)
+        smaller = clone(model).set_params(**same, n_features_to_select=limit, verbose=0)
+        fitted = smaller.fit(**train)
         rounds = [n_rounds_of(fitted)]
         (prediction,) = staged_predictions(fitted, sample.X, rounds, task=sample.task)
         score = sample.rows.measured(sample.metric, prediction)
@@ -46,7 +51,8 @@ def all_features_sentence(model: Any, sample: Sample, train: Mapping[str, Any], 
     """Fit a model without feature cost or limit, for a limited time, and say what it reaches."""
     end = monotonic() + _MOST_SECONDS
     cost = "group_penalty" if is_multitask(model) else "penalty"
-    free = clone(model).set_params(n_features_to_select=None, verbose=0, **{cost: 0.0})
+    unlimited = _known(model, {"selection": "forward", **dict.fromkeys(_LIMITS)})
+    free = clone(model).set_params(**unlimited, verbose=0, **{cost: 0.0})
     free.fit(**{**train, "callbacks": [*(train.get("callbacks") or ()), lambda _: monotonic() >= end]})
     is_cut = monotonic() >= end
     rounds = n_rounds_of(free)
@@ -55,6 +61,12 @@ def all_features_sentence(model: Any, sample: Sample, train: Mapping[str, Any], 
     columns = f"{free.selected_features_.shape[0]:,} columns"
     stopped = f" (stopped after {_MOST_SECONDS} s and {rounds} rounds)" if is_cut else ""
     return f"Without feature cost, a model that uses {columns}{stopped} reaches {metric} {score:.4g}."
+
+
+def _known(model: Any, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return those of some parameters that the estimator has."""
+    has = model.get_params()
+    return {name: value for name, value in parameters.items() if name in has}
 
 
 def smaller_picture(models: list[SmallerModel], metric: str) -> Picture:

@@ -235,6 +235,7 @@ class ForwardBackward:
         if not any(of_task.features for of_task in of_tasks):
             return importance
         self._report("noise")
+        importance = _own(importance, [of_task.features for of_task in of_tasks])
         without = [
             {name: value for name, value in of_task.items() if name not in doubt.features}
             for of_task, doubt in zip(importance, of_tasks, strict=True)
@@ -256,6 +257,17 @@ class ForwardBackward:
             # Models of the same fold have the same rows: only different folds are independent.
             variance += weight**2 * float(differences @ differences) / (len(ones) * N_FOLDS)
         return mean < -_CLEARLY * math.sqrt(variance)
+
+
+def _own(
+    importance: Sequence[dict[Feature, float]], doubted: Sequence[set[Feature]]
+) -> list[dict[Feature, float]]:
+    """Drop features that a task doubts and another one does not: they are selected, but not for this task."""
+    clear = set().union(*(set(of_task) - doubt for of_task, doubt in zip(importance, doubted, strict=True)))
+    return [
+        {name: value for name, value in of_task.items() if name not in doubt or name not in clear}
+        for of_task, doubt in zip(importance, doubted, strict=True)
+    ]
 
 
 def _union(importance: Sequence[dict[Feature, float]]) -> set[Feature]:

@@ -114,6 +114,10 @@ MODELS: dict[str, Callable[[], Any]] = {
         gtgbm.GTGBMRegressor, _numbers(3000, 60), search="group-testing", test_rows=400, n_estimators=4
     ),
     "limit": lambda: _fit(gtgbm.GTGBMRegressor, _numbers(), n_features_to_select=2, penalty=0.0),
+    "limit-forward": lambda: _fit(
+        gtgbm.GTGBMRegressor, _numbers(), n_features_to_select=2, penalty=0.0, selection="forward"
+    ),
+    "chance-price": lambda: _fit(gtgbm.GTGBMRegressor, _numbers(), penalty="auto"),
     "a-gbm-classifier": lambda: _fit(gtgbm.AGBMClassifier, _classes()),
     "a-gbm-regressor": lambda: _fit(gtgbm.AGBMRegressor, _numbers()),
     "gbfs-classifier": lambda: _fit(gtgbm.GBFSClassifier, _classes()),
@@ -143,6 +147,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "pairwise": lambda: _fit(gtgbm.GTGBMRanker, _classes(4), _queries(), loss="pairwise"),
     "tasks-classifier": lambda: _fit_tasks(gtgbm.MultitaskGTGBMClassifier),
     "tasks-regressor": lambda: _fit_tasks(gtgbm.MultitaskGTGBMRegressor, n_features_to_select=3),
+    "tasks-forward": lambda: _fit_tasks(
+        gtgbm.MultitaskGTGBMRegressor, n_features_to_select=3, selection="forward"
+    ),
     "tasks-group-sparse": lambda: _fit_tasks(gtgbm.MultitaskGTGBMRegressor, method="group-sparse"),
     "tasks-independent": lambda: _fit_tasks(gtgbm.MultitaskGTGBMClassifier, method="independent"),
     "tasks-in-one": lambda: _fit_tasks(gtgbm.MultitaskGTGBMRegressor, method="single-task", search="auto"),
