@@ -78,7 +78,12 @@ def score(data: Data, predictions: Any) -> float:
 
 
 def judged(job: Job, data: Data, columns: Sequence[int]) -> tuple[float, float]:
-    """Return the score of LightGBM trained on some columns, and its seconds; columns are put in order."""
+    """Return the score of LightGBM trained on some columns, and its seconds; columns are put in order.
+
+    Without any column the mean of the training rows is predicted.
+    """
+    if not columns:
+        return score(data, np.full(len(data.y_test), np.mean(data.y_train))), 0.0
     chosen = np.sort(np.asarray(columns, dtype=np.int64))
     begin = process_time()
     trained = lightgbm_models.train(job, data, chosen)

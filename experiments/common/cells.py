@@ -91,6 +91,11 @@ class Cells:
         found = self.tables[table]["scores"].get(method, {}).get(str(size), {})
         return {int(split): Score(*score) for split, score in found.items() if score is not None}
 
+    def n_splits(self, table: str, method: str) -> int:
+        """Return the largest number of splits that any size has."""
+        sizes = self.tables[table]["scores"].get(method, {})
+        return max((len(self.scores(table, method, int(size))) for size in sizes), default=0)
+
     def places(self) -> Iterator[tuple[str, int]]:
         """Yield every table and size that any method has scores for."""
         for table, known in self.tables.items():

@@ -69,7 +69,16 @@ PLANS: dict[str, Plan] = {
     ),
     "school-corrupted": Plan("school and noisy copies", whole.with_decoys(whole.school, "corrupted")),
     "few-rows": Plan(
-        "p ≫ n: generated, 140 training rows", whole.few_rows(3140, 10_000), 140, without=_LOSS_ONLY
+        "p ≫ n: generated, 140 training rows, 15 columns matter",
+        whole.few_rows(3140, 10_000, 15),
+        140,
+        without=_LOSS_ONLY,
+    ),
+    "few-rows-strong": Plan(
+        "p ≫ n: generated, 140 training rows, 3 columns matter",
+        whole.few_rows(3140, 10_000, 3),
+        140,
+        without=_LOSS_ONLY,
     ),
     "words": Plan(
         "generated words, 420 training rows", whole.words(3420, 20_000), 420, seen=True, without=_LOSS_ONLY

@@ -159,16 +159,16 @@ def friedman(n: int, d: int) -> TableLoader:
     return load_table
 
 
-def few_rows(n: int, d: int) -> TableLoader:
-    """Return a loader of a table of d correlated columns, of which 15 matter, for p ≫ n."""
+def few_rows(n: int, d: int, n_relevant: int) -> TableLoader:
+    """Return a loader of a table of d correlated columns, of which some matter, for p ≫ n."""
 
     def load_table(_: Path | None) -> Table:
         rng = np.random.default_rng([13, d])
         X = rng.standard_normal((n, d), dtype=np.float32)
         # Blocks of 20 columns share a variable, as genes of one pathway do.
         X += np.repeat(rng.standard_normal((n, -(-d // 20)), dtype=np.float32), 20, axis=1)[:, :d]
-        relevant = rng.choice(d, 15, replace=False)
-        signal = X[:, relevant] @ (rng.choice([-1.0, 1.0], 15) * np.linspace(1.0, 0.3, 15))
+        relevant = rng.choice(d, n_relevant, replace=False)
+        signal = X[:, relevant] @ (rng.choice([-1.0, 1.0], n_relevant) * np.linspace(1.0, 0.3, n_relevant))
         y = rng.random(n) < 1 / (1 + np.exp(-2.0 * signal))
         return Table(X, y.astype(np.int64))
 

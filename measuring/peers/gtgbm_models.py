@@ -132,7 +132,7 @@ def select(job: Job, data: Data) -> tuple[list[int], Callable[[Any], Any]]:
     Trees, learning rate, seed and threads are those of the job, everything else is the default.
     """
     model = estimator(
-        "auto",
+        "forward-backward",
         data.kind,
         n_estimators=job.n_trees,
         learning_rate=job.learning_rate,

@@ -88,11 +88,16 @@ def test_the_judge_does_not_mind_the_order_of_columns(data: Data) -> None:
     assert judged(job, data, [5, 1, 9])[0] == judged(job, data, [9, 5, 1])[0]
 
 
+def test_no_column_is_judged_as_a_constant(data: Data) -> None:
+    constant = judged(settings(10, 1, 0), data, [])[0]
+    assert -0.1 < constant <= 0
+
+
 @pytest.fixture
 def cells() -> Cells:
     """Ours is ahead of `gain` at 5, behind it at 10, and as good on average at 20."""
     found = Cells({})
-    found.describe("a", kind="binary")
+    found.describe("a", kind="binary", label="A", seen=True, shape=[3, 2, 1])
     for size, gaps in ((5, (0.1, 0.11, 0.12)), (10, (-0.1, -0.11, -0.12)), (20, (0.3, -0.3, 0.01))):
         for split, gap in enumerate(gaps):
             found.add("a", "gtgbm", size, split, Score(size, 0.5 + gap, 0.9, 1.0))
@@ -124,12 +129,19 @@ def test_ranks_are_means_over_places_that_all_methods_have(cells: Cells) -> None
 
 
 def test_claims_name_every_place_behind(cells: Cells) -> None:
-    cells.describe("a", label="A", seen=True, shape=[3, 2, 1])
     by_judge, by_own = frontier.claims({"tables": cells.tables})
     assert (by_judge.holds, by_own.holds) == (False, True)
     assert by_judge.numbers == "ahead in 1, behind in 1 of 3 cells: a at 10 (-0.1100)"
     assert by_own.numbers == "ahead in 3, behind in 0 of 3 cells"
-    assert "looked at while" in frontier.tables({"tables": cells.tables})
+
+
+def test_the_page_tells_what_was_seen_and_how_much_there_is(cells: Cells) -> None:
+    cells.add("a", "shap", 5, 0, Score(3, 0.25, 0.25, 1.0))
+    text = frontier.tables({"tables": cells.tables})
+    assert "splits: 3; looked at while" in text
+    assert "| LightGBM, top K by gain | 1 / 1 of 3 | 0 / 0 of 0 | 3 / 0 of 3 | 0 / 0 of 0 |" in text
+    assert "| gtgbm | 0.6100 ± 0.0058 | 0.3900 ± 0.0058 |" in text
+    assert "| LightGBM, top K by SHAP values (splits: 1) | 0.2500 (3) | – | – | 1.0 |" in text
 
 
 def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,8 @@ from gtgbm.selection.features import Feature, FeatureForest
 _PERMUTED_ROWS = 3000
 """Rows that a feature is permuted on: fewer held-out rows are permuted several times."""
 _MOST_PERMUTATIONS = 3
+_MOST_CHANGES = 1 << 24
+"""Changes of scores that are computed at a time: 128 megabytes."""
 _SHRINKAGES = (1.0, 0.75, 0.5, 0.35, 0.2)
 """Factors on the scores of a model that are tried on held-out rows."""
 
@@ -67,14 +69,17 @@ class Evidence:
         if not of_model.features:
             return
         n_permutations = int(np.clip(_PERMUTED_ROWS // rows.n_rows, 1, _MOST_PERMUTATIONS))
-        rises = np.zeros((len(of_model.features), plain.shape[0]))
+        n_features = len(of_model.features)
+        rises = np.zeros((n_features, plain.shape[0]))
         for k in range(n_permutations):
             donor = np.random.default_rng([*seed, k]).permutation(rows.n_rows)
-            changes = of_model.forest.score_changes(
-                rows.table, donor, context.pool, np.arange(len(of_model.features)), of_model.columns
-            )
-            for f, change in enumerate(changes):
-                rises[f] += loss.unit_losses(scores + shrinkage * change, rows.targets, context) - plain
+            for part in np.array_split(np.arange(n_features), -(-n_features * scores.size // _MOST_CHANGES)):
+                changes = of_model.forest.score_changes(
+                    rows.table, donor, context.pool, part, of_model.columns
+                )
+                for f, change in zip(part.tolist(), changes, strict=True):
+                    changed = scores + shrinkage * change
+                    rises[f] += loss.unit_losses(changed, rows.targets, context) - plain
         rises /= n_permutations
         for f, feature in enumerate(of_model.features):
             self.rise[feature] = self.rise.get(feature, 0.0) + float(rises[f].sum())

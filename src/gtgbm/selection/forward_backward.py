@@ -172,15 +172,20 @@ class ForwardBackward:
         limit = int(max(least, factor * min(self._wanted())))
         n_columns = self._folds.tasks[0].table.shape[1]
         # The largest of d standard normal variables squared is about 2 log d.
-        prices = sorted({_LOW_PRICE, max(_LOW_PRICE, 2.0 * math.log(n_columns))})
-        evidence = [Evidence() for _ in self._weights]
-        for price in prices:
-            of_price = [Evidence() for _ in self._weights]
-            for fold in range(N_FOLDS):
-                self._report(f"forward: price {price:.1f}, fold {fold + 1} of {N_FOLDS}")
-                self._fold(self._folds, of_price, fold, Stage(price, limit))
-            for known, new in zip(evidence, of_price, strict=True):
+        high = max(_LOW_PRICE, 2.0 * math.log(n_columns))
+        evidence = self._bought(Stage(high, limit))
+        # Models that buy all they may at the high price would buy more noise at the low one.
+        if any(len(of_task.gain) < limit for of_task in evidence):
+            for known, new in zip(evidence, self._bought(Stage(_LOW_PRICE, limit)), strict=True):
                 known.add(new)
+        return evidence
+
+    def _bought(self, stage: Stage) -> list[Evidence]:
+        """Return the evidence of models that buy features at a price."""
+        evidence = [Evidence() for _ in self._weights]
+        for fold in range(N_FOLDS):
+            self._report(f"forward: price {stage.price:.1f}, fold {fold + 1} of {N_FOLDS}")
+            self._fold(self._folds, evidence, fold, stage)
         return evidence
 
     def _fold(self, folds: Folds, evidence: Sequence[Evidence], fold: int, stage: Stage) -> None:
@@ -262,7 +267,7 @@ class ForwardBackward:
 def _own(
     importance: Sequence[dict[Feature, float]], doubted: Sequence[set[Feature]]
 ) -> list[dict[Feature, float]]:
-    """Drop features that a task doubts and another task does not: they are selected, but not for this task."""
+    """Drop features that a task doubts and another one does not: they are selected, but not for this task."""
     clear = set().union(*(set(of_task) - doubt for of_task, doubt in zip(importance, doubted, strict=True)))
     return [
         {name: value for name, value in of_task.items() if name not in doubt or name not in clear}
