@@ -4,7 +4,7 @@ Run it with::
 
     python -m benchmarks.quality.stability --data-dir DIR
 
-The table goes into docs/selection.md.
+It prints a table.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ from numpy.typing import NDArray
 from measuring.data import whole
 from measuring.data.whole import TableLoader
 from measuring.environment import environment
-from measuring.files import ROOT
-from measuring.markdown import facts, number, table, write_between
+from measuring.markdown import facts, number, table
 from measuring.selections import LABELS, Selections, settings
 
-PAGE = ROOT / "docs" / "selection.md"
 METHODS = ("gtgbm", "gain", "shap", "rfe-half", "rfe-fifth", "extra-trees")
 TABLES: dict[str, tuple[TableLoader, int]] = {
     "madelon": (whole.from_source("madelon"), 1800),
@@ -68,7 +66,7 @@ def measure(data_dir: Path | None, methods: Sequence[str], n_samples: int) -> li
 
 
 def main() -> None:
-    """Measure, and write the table."""
+    """Measure, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.stability", description=__doc__)
     parser.add_argument("--data-dir", type=Path, help="folder of stored data sets")
     parser.add_argument("--samples", type=int, default=SAMPLES, help="samples of the rows of each table")
@@ -76,7 +74,7 @@ def main() -> None:
     rows = measure(arguments.data_dir, METHODS, arguments.samples)
     head = [f"{SIZE} features, {arguments.samples} samples", *(LABELS[method] for method in METHODS)]
     about = facts(environment(["gtgbm", "lightgbm", "scikit-learn"]))
-    write_between(PAGE, "stability", f"{table(head, rows)}\n\n{about}\n")
+    print(f"{table(head, rows)}\n\n{about}")
 
 
 if __name__ == "__main__":

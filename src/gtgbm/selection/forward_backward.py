@@ -18,6 +18,8 @@ from gtgbm.selection.noise import doubts
 
 _LOW_PRICE = 4.0
 """In row variances: about the gain by chance of a useless feature's best split."""
+_LOWEST_PRICE = 1.0
+"""The price if even the low one finds fewer features than wanted."""
 _POOL = (2.0, 60)
 """Features that a model of the forward phase may buy: a multiple of those wanted, and at least so many."""
 _CANDIDATES = (3.0, 20)
@@ -169,14 +171,16 @@ class ForwardBackward:
     def _forward(self) -> list[Evidence]:
         """Return the evidence for features that models bought."""
         factor, least = _POOL
-        limit = int(max(least, factor * min(self._wanted())))
-        n_columns = self._folds.tasks[0].table.shape[1]
+        wanted = min(self._wanted())
+        limit = int(max(least, factor * wanted))
         # The largest of d standard normal variables squared is about 2 log d.
-        high = max(_LOW_PRICE, 2.0 * math.log(n_columns))
+        high = max(_LOW_PRICE, 2.0 * math.log(self._folds.tasks[0].table.shape[1]))
         evidence = self._bought(Stage(high, limit))
-        # Models that buy all they may at the high price would buy more noise at the low one.
-        if any(len(of_task.gain) < limit for of_task in evidence):
-            for known, new in zip(evidence, self._bought(Stage(_LOW_PRICE, limit)), strict=True):
+        # Models that buy all they may at a high price would only buy more noise at a lower one.
+        for price, enough in ((_LOW_PRICE, limit), (_LOWEST_PRICE, wanted)):
+            if all(len(of_task.gain) >= enough for of_task in evidence):
+                break
+            for known, new in zip(evidence, self._bought(Stage(price, limit)), strict=True):
                 known.add(new)
         return evidence
 

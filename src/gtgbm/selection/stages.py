@@ -32,7 +32,7 @@ def stage_settings(settings: Settings, stage: Stage, n_scores: int, weights: Row
         Weights of the rows that are trained on.
     """
     rounds = settings.rounds
-    n_rounds = min(rounds.n_rounds, _ROUNDS if n_scores == 1 else max(_FEWEST_ROUNDS, _ROUNDS // n_scores))
+    n_rounds = _ROUNDS if n_scores == 1 else max(_FEWEST_ROUNDS, _ROUNDS // n_scores)
     n_rows = weights.total_cells / weights.row
     return replace(
         settings,
