@@ -14,6 +14,10 @@ from gtgbm.pricing.chance import chance_gain
 
 PenaltyScale = Literal["root", "absolute"]
 
+_PROBABILITY = 0.02
+"""Probability that any useless feature gains more than `FeatureCosts.chance_prices` at a node. Targets with
+heavy tails exceed it more often."""
+
 
 class FeatureCosts:
     """Prices of features in units of a tree's gain.
@@ -117,7 +121,8 @@ class FeatureCosts:
         n_features = int(np.count_nonzero(self.is_allowed & ~self._is_owned))
         # Rounded, so that chance is computed for few different shares.
         shares = np.exp2(np.round(np.log2(np.minimum(leaf_shares, 0.5)) * 4.0) / 4.0)
-        return np.asarray([chance_gain(n_features, min(share, 0.5)) for share in shares.tolist()]) * variances
+        gains = [chance_gain(n_features, min(share, 0.5), _PROBABILITY) for share in shares.tolist()]
+        return np.asarray(gains) * variances
 
     def buy(self, feature: int) -> None:
         """Add a feature to the owned ones."""
