@@ -17,6 +17,7 @@ pytest.importorskip("matplotlib")
 from experiments import frontier
 from experiments.common.cells import Cells, Difference, Score
 from experiments.common.record import Context
+from gtgbm import GTGBMRegressor
 from measuring.data import Data, whole
 from measuring.files import ROOT
 from measuring.selections import LABELS, Selections, available, judged, settings
@@ -81,6 +82,14 @@ def test_each_method_chooses_what_matters(method: str, data: Data) -> None:
         assert judged(job, data, choice.columns)[0] > by_chance + 0.1
         if choice.predict is not None:
             assert np.shape(choice.predict(data.X_test)) == (200,)
+
+
+def test_gtgbm_is_compared_at_its_defaults(data: Data) -> None:
+    model = GTGBMRegressor(n_features_to_select=8, n_estimators=20, random_state=0, n_jobs=1)
+    model.fit(data.X_train, data.y_train)
+    (choice,) = Selections(settings(20, 1, 0), data).choose("gtgbm", (8,))
+    assert choice.predict is not None
+    np.testing.assert_array_equal(choice.predict(data.X_test), model.predict(data.X_test))
 
 
 def test_the_judge_does_not_mind_the_order_of_columns(data: Data) -> None:
