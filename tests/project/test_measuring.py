@@ -31,8 +31,13 @@ ONLY_IN = {
     "lightgbm": {f"{PEERS}lightgbm_models.py"},
     "xgboost": {f"{PEERS}xgboost_models.py"},
     "catboost": {f"{PEERS}catboost_models.py"},
-    # A peer, but also the metrics everybody is scored by, and the elimination around LightGBM.
-    "sklearn": {f"{PEERS}sklearn_models.py", f"{PEERS}lightgbm_models.py", "measuring/scores.py"},
+    # A peer, but also the metrics everybody is scored by, the elimination around LightGBM, and small tables.
+    "sklearn": {
+        f"{PEERS}sklearn_models.py",
+        f"{PEERS}lightgbm_models.py",
+        "measuring/scores.py",
+        "measuring/data/whole.py",
+    },
     # Besides the adapter: the demo data, and the study that changes what is inside.
     "gtgbm": {
         f"{PEERS}gtgbm_models.py",
