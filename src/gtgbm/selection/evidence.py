@@ -15,8 +15,6 @@ from gtgbm.selection.features import Feature, FeatureForest
 _PERMUTED_ROWS = 3000
 """Rows that a feature is permuted on: fewer held-out rows are permuted several times."""
 _MOST_PERMUTATIONS = 3
-_MOST_CHANGES = 1 << 24
-"""Changes of scores that are computed at a time: 128 megabytes."""
 _SHRINKAGES = (1.0, 0.75, 0.5, 0.35, 0.2)
 """Factors on the scores of a model that are tried on held-out rows."""
 
@@ -62,28 +60,15 @@ class Evidence:
         of_model = FeatureForest.of(model)
         for feature, gain in zip(of_model.features, of_model.gains.tolist(), strict=True):
             self.gain[feature] = self.gain.get(feature, 0.0) + gain
-        scores = of_model.forest.scores(rows.table, context.pool, of_model.columns)
-        scores, shrinkage, plain = _calibrated(scores, model.start, rows, loss, context)
-        self.unit_losses.append(plain)
-        self.constant_losses.append(constant_losses(model.start, rows, loss, context))
-        if not of_model.features:
-            return
-        n_permutations = int(np.clip(_PERMUTED_ROWS // rows.n_rows, 1, _MOST_PERMUTATIONS))
-        n_features = len(of_model.features)
-        rises = np.zeros((n_features, plain.shape[0]))
-        for k in range(n_permutations):
-            donor = np.random.default_rng([*seed, k]).permutation(rows.n_rows)
-            for part in np.array_split(np.arange(n_features), -(-n_features * scores.size // _MOST_CHANGES)):
-                changes = of_model.forest.score_changes(
-                    rows.table, donor, context.pool, part, of_model.columns
-                )
-                for f, change in zip(part.tolist(), changes, strict=True):
-                    changed = scores + shrinkage * change
-                    rises[f] += loss.unit_losses(changed, rows.targets, context) - plain
-        rises /= n_permutations
-        for f, feature in enumerate(of_model.features):
-            self.rise[feature] = self.rise.get(feature, 0.0) + float(rises[f].sum())
-            self.square[feature] = self.square.get(feature, 0.0) + float((rises[f] ** 2).sum())
+        held_out = HeldOut.of(of_model, rows, loss, context)
+        self.unit_losses.append(held_out.losses)
+        self.constant_losses.append(
+            loss.unit_losses(constant_scores(model.start, rows), rows.targets, context)
+        )
+        rises = held_out.rises(of_model, rows, loss, context, seed)
+        for feature, rise in zip(of_model.features, rises, strict=True):
+            self.rise[feature] = self.rise.get(feature, 0.0) + float(rise.sum())
+            self.square[feature] = self.square.get(feature, 0.0) + float((rise**2).sum())
 
     def gain_shares(self) -> dict[Feature, float]:
         """Return the share of each feature in all gains."""
@@ -121,25 +106,57 @@ def _shares(values: dict[Feature, float]) -> dict[Feature, float]:
     return {feature: max(value, 0.0) / total if total > 0.0 else 0.0 for feature, value in values.items()}
 
 
-def _calibrated(
-    scores: F64, start: F64, rows: Dataset, loss: Loss, context: FitContext
-) -> tuple[F64, float, F64]:
-    """Shrink scores towards the constant until the loss is lowest; return them, the factor and the losses.
+@dataclass(frozen=True)
+class HeldOut:
+    """A model on rows that it was not trained on, its scores shrunk until the loss is lowest.
 
     The models are not stopped early: on few rows their scores are too large, so that a few rows that are
     wrong by much would decide what a feature is worth.
+
+    Attributes
+    ----------
+    scores : ndarray of float64, shape (k, n)
+        Shrunk towards the constant.
+    shrinkage : float
+        The factor on their distances from the constant.
+    losses : ndarray of float64, shape (units,)
+        What each row or query adds to the mean loss.
     """
-    best: tuple[float, float, F64] | None = None
-    for factor in _SHRINKAGES:
-        losses = loss.unit_losses(start[:, None] + factor * (scores - start[:, None]), rows.targets, context)
-        total = float(losses.sum())
-        if best is None or total < best[0]:
-            best = total, factor, losses
-    assert best is not None
-    return start[:, None] + best[1] * (scores - start[:, None]), best[1], best[2]
+
+    scores: F64
+    shrinkage: float
+    losses: F64
+
+    @classmethod
+    def of(cls, model: FeatureForest, rows: Dataset, loss: Loss, context: FitContext) -> HeldOut:
+        """Predict the rows, and find the shrinkage."""
+        start = model.forest.start[:, None]
+        steps = model.forest.scores(rows.table, context.pool, model.columns) - start
+        best: HeldOut | None = None
+        for factor in _SHRINKAGES:
+            scores = start + factor * steps
+            losses = loss.unit_losses(scores, rows.targets, context)
+            if best is None or losses.sum() < best.losses.sum():
+                best = cls(scores, factor, losses)
+        assert best is not None
+        return best
+
+    def rises(
+        self, model: FeatureForest, rows: Dataset, loss: Loss, context: FitContext, seed: Sequence[int]
+    ) -> F64:
+        """Return by how much each row's or query's loss rises if a feature is permuted, shape (f, units)."""
+        features = np.arange(len(model.features))
+        rises = np.zeros((features.shape[0], self.losses.shape[0]))
+        n_permutations = int(np.clip(_PERMUTED_ROWS // rows.n_rows, 1, _MOST_PERMUTATIONS))
+        for k in range(n_permutations):
+            donor = np.random.default_rng([*seed, k]).permutation(rows.n_rows)
+            changes = model.forest.each_score_change(rows.table, donor, context.pool, features, model.columns)
+            for rise, change in zip(rises, changes, strict=True):
+                changed = self.scores + self.shrinkage * change
+                rise += loss.unit_losses(changed, rows.targets, context) - self.losses
+        return rises / n_permutations
 
 
-def constant_losses(start: F64, rows: Dataset, loss: Loss, context: FitContext) -> F64:
-    """Return what each row or query adds to the mean loss of constant scores, shape (units,)."""
-    scores = np.repeat(start[:, None], rows.n_rows, axis=1)
-    return loss.unit_losses(scores, rows.targets, context)
+def constant_scores(start: F64, rows: Dataset) -> F64:
+    """Return the same scores for all rows, shape (k, n)."""
+    return np.repeat(start[:, None], rows.n_rows, axis=1)

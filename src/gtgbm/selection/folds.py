@@ -63,11 +63,15 @@ class Folds:
 
     def training(self, fold: int) -> list[Dataset]:
         """Return the rows of each task outside a fold."""
-        return [_rows(task, at != fold) for task, at in zip(self.tasks, self.number, strict=True)]
+        return [
+            task.of_rows(np.flatnonzero(at != fold)) for task, at in zip(self.tasks, self.number, strict=True)
+        ]
 
     def held_out(self, fold: int) -> list[Dataset]:
         """Return the rows of each task in a fold."""
-        return [_rows(task, at == fold) for task, at in zip(self.tasks, self.number, strict=True)]
+        return [
+            task.of_rows(np.flatnonzero(at == fold)) for task, at in zip(self.tasks, self.number, strict=True)
+        ]
 
     def dealt_again(self, *numbers: int) -> Folds:
         """Return the same rows in other folds, which depend on some numbers."""
@@ -111,9 +115,3 @@ def _readable(task: Dataset, rows: I64) -> Dataset:
     if rows.shape[0] == task.n_rows:
         return Dataset(table, task.targets)
     return Dataset(table[rows], task.targets.of_rows(rows))
-
-
-def _rows(task: Dataset, chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Dataset:
-    rows = np.flatnonzero(chosen)
-    table = task.table[rows]
-    return Dataset(table.tocsc() if issparse(table) else table, task.targets.of_rows(rows))

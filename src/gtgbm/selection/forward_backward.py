@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +11,10 @@ import numpy as np
 from gtgbm.boosting import Dataset, Model
 from gtgbm.exact import F64, FitContext
 from gtgbm.losses import Loss
-from gtgbm.selection.evidence import Evidence
-from gtgbm.selection.features import Feature
+from gtgbm.selection.evidence import Evidence, HeldOut
+from gtgbm.selection.features import Feature, FeatureForest
 from gtgbm.selection.folds import N_FOLDS, Folds
+from gtgbm.selection.importance import Importance, first, only, over_tasks, ranked, union
 from gtgbm.selection.noise import doubts
 
 _LOW_PRICE = 4.0
@@ -85,13 +86,6 @@ class Problems:
     given: Sequence[int] = ()
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """The features of each task with their importance, the most important first."""
-
-    tasks: list[dict[Feature, float]]
-
-
 class ForwardBackward:
     """Selects features in two phases.
 
@@ -129,8 +123,8 @@ class ForwardBackward:
         sizes = np.array([task.n_rows for task in folds.tasks], dtype=np.float64)
         self._weights: list[float] = (sizes / sizes.sum()).tolist()
 
-    def select(self) -> Chosen:
-        """Return the features of each task."""
+    def select(self) -> list[Importance]:
+        """Return the features of each task with their importance, the most important first."""
         forward = self._forward()
         given = self._problems.given
         importance = [
@@ -143,14 +137,14 @@ class ForwardBackward:
         ]
         importance = self._cut(importance, *self._first_sizes())
         while self._exceeds(importance):
-            total, most = len(_union(importance)), max(map(len, importance))
+            total, most = len(union(importance)), max(map(len, importance))
             self._report(f"backward: {total} features")
             new = self._judged_again(total, importance)
             importance = [
                 _updated(old, of_task.importance()) for old, of_task in zip(importance, new, strict=True)
             ]
             importance = self._cut(importance, _kept(total), _kept(most))
-        return Chosen([_sorted(of_task) for of_task in self._without_noise(importance, forward)])
+        return [ranked(of_task) for of_task in self._without_noise(importance, forward)]
 
     def _wanted(self) -> tuple[float, float]:
         limits = self._problems.limits
@@ -164,9 +158,9 @@ class ForwardBackward:
         total, per_task = self._wanted()
         return max(factor * total, total + more), max(factor * per_task, per_task + more)
 
-    def _exceeds(self, importance: Sequence[dict[Feature, float]]) -> bool:
+    def _exceeds(self, importance: Sequence[Importance]) -> bool:
         total, per_task = self._wanted()
-        return len(_union(importance)) > total or max(map(len, importance)) > per_task
+        return len(union(importance)) > total or max(map(len, importance)) > per_task
 
     def _forward(self) -> list[Evidence]:
         """Return the evidence for features that models bought."""
@@ -194,11 +188,15 @@ class ForwardBackward:
 
     def _fold(self, folds: Folds, evidence: Sequence[Evidence], fold: int, stage: Stage) -> None:
         """Train models outside a fold and add the evidence of its rows."""
-        models = self._trainer(folds.training(fold), stage)
-        for k, (model, rows) in enumerate(zip(models, folds.held_out(fold), strict=True)):
+        for k, model, rows in self._trained(folds, fold, stage):
             evidence[k].add_fold(model, rows, self._problems.loss, self._context, [fold, k])
 
-    def _judged_again(self, number: int, features: Sequence[dict[Feature, float]]) -> list[Evidence]:
+    def _trained(self, folds: Folds, fold: int, stage: Stage) -> Iterator[tuple[int, Model, Dataset]]:
+        """Train models outside a fold; yield the number of each task, its model and its rows of the fold."""
+        models = self._trainer(folds.training(fold), stage)
+        yield from zip(range(len(models)), models, folds.held_out(fold), strict=True)
+
+    def _judged_again(self, number: int, features: Sequence[Importance]) -> list[Evidence]:
         """Return the evidence of models on rows dealt to other folds; few rows are dealt twice."""
         evidence = self._judged(self._folds.dealt_again(number, 0), features)
         if min(task.n_rows for task in self._folds.tasks) < _FEW_ROWS:
@@ -207,30 +205,22 @@ class ForwardBackward:
                 of_task.add(of_other)
         return evidence
 
-    def _judged(self, folds: Folds, features: Sequence[dict[Feature, float]]) -> list[Evidence]:
+    def _judged(self, folds: Folds, features: Sequence[Importance]) -> list[Evidence]:
         """Return the evidence for some features of each task, by models that own no others."""
         evidence = [Evidence() for _ in self._weights]
         for fold in range(N_FOLDS):
-            self._fold(folds, evidence, fold, Stage(0.0, 0, [list(of_task) for of_task in features]))
+            self._fold(folds, evidence, fold, _owning(features))
         return evidence
 
-    def _cut(
-        self, importance: Sequence[dict[Feature, float]], total: float, per_task: float
-    ) -> list[dict[Feature, float]]:
+    def _cut(self, importance: Sequence[Importance], total: float, per_task: float) -> list[Importance]:
         """Keep the most important features of each task, and of all tasks together."""
         wanted_total, wanted_per_task = self._wanted()
         total, per_task = max(total, wanted_total), max(per_task, wanted_per_task)
-        cut = [_first(of_task, per_task) for of_task in importance]
-        mean: dict[Feature, float] = {}
-        for of_task, weight in zip(cut, self._weights, strict=True):
-            for feature, value in of_task.items():
-                mean[feature] = mean.get(feature, 0.0) + weight * value
-        kept = _first(mean, total)
-        return [{name: value for name, value in of_task.items() if name in kept} for of_task in cut]
+        cut = [first(of_task, per_task) for of_task in importance]
+        kept = set(first(over_tasks(cut, self._weights), total))
+        return only(cut, [kept] * len(cut))
 
-    def _without_noise(
-        self, importance: list[dict[Feature, float]], forward: Sequence[Evidence]
-    ) -> list[dict[Feature, float]]:
+    def _without_noise(self, importance: list[Importance], forward: Sequence[Evidence]) -> list[Importance]:
         """Drop features without any signal unless the loss on unseen rows is higher without them."""
         problems = self._problems
         of_tasks = [
@@ -245,14 +235,19 @@ class ForwardBackward:
             return importance
         self._report("noise")
         importance = _own(importance, [of_task.features for of_task in of_tasks])
-        without = [
-            {name: value for name, value in of_task.items() if name not in doubt.features}
-            for of_task, doubt in zip(importance, of_tasks, strict=True)
-        ]
-        again = self._folds.dealt_again(0, 0)
-        kept, left = self._judged(again, importance), self._judged(again, without)
-        pairs = [(one.unit_losses, other.unit_losses) for one, other in zip(left, kept, strict=True)]
-        return without if self._is_lower(pairs) else importance
+        clear = [set(of_task) - doubt.features for of_task, doubt in zip(importance, of_tasks, strict=True)]
+        without, again = only(importance, clear), self._folds.dealt_again(0, 0)
+        losses = [self._losses(again, features) for features in (without, importance)]
+        return without if self._is_lower(list(zip(*losses, strict=True))) else importance
+
+    def _losses(self, folds: Folds, features: Sequence[Importance]) -> list[list[F64]]:
+        """Return by task and fold what held-out rows add to the loss of models that own some features."""
+        losses: list[list[F64]] = [[] for _ in self._weights]
+        for fold in range(N_FOLDS):
+            for k, model, rows in self._trained(folds, fold, _owning(features)):
+                forest = FeatureForest.of(model)
+                losses[k].append(HeldOut.of(forest, rows, self._problems.loss, self._context).losses)
+        return losses
 
     def _is_better_than_constants(self, evidence: Sequence[Evidence]) -> bool:
         return self._is_lower([(of_task.unit_losses, of_task.constant_losses) for of_task in evidence])
@@ -268,34 +263,21 @@ class ForwardBackward:
         return mean < -_CLEARLY * math.sqrt(variance)
 
 
-def _own(
-    importance: Sequence[dict[Feature, float]], doubted: Sequence[set[Feature]]
-) -> list[dict[Feature, float]]:
+def _owning(features: Sequence[Importance]) -> Stage:
+    """Return a stage whose models own some features and buy none."""
+    return Stage(0.0, 0, [list(of_task) for of_task in features])
+
+
+def _own(importance: Sequence[Importance], doubted: Sequence[set[Feature]]) -> list[Importance]:
     """Drop features that a task doubts and another one does not: they are selected, but not for this task."""
     clear = set().union(*(set(of_task) - doubt for of_task, doubt in zip(importance, doubted, strict=True)))
-    return [
-        {name: value for name, value in of_task.items() if name not in doubt or name not in clear}
-        for of_task, doubt in zip(importance, doubted, strict=True)
-    ]
-
-
-def _union(importance: Sequence[dict[Feature, float]]) -> set[Feature]:
-    return set().union(*importance)
-
-
-def _first(importance: dict[Feature, float], n: float) -> dict[Feature, float]:
-    ranked = list(_sorted(importance).items())
-    return dict(ranked if n >= len(ranked) else ranked[: int(n)])
-
-
-def _sorted(importance: dict[Feature, float]) -> dict[Feature, float]:
-    """Sort features by importance, and in case of ties by the order of the table."""
-    return dict(
-        sorted(importance.items(), key=lambda item: (-item[1], item[0].column, str(item[0].category)))
+    return only(
+        importance,
+        [set(of_task) - (doubt & clear) for of_task, doubt in zip(importance, doubted, strict=True)],
     )
 
 
-def _updated(old: dict[Feature, float], new: dict[Feature, float]) -> dict[Feature, float]:
+def _updated(old: Importance, new: Importance) -> Importance:
     """Mix the importance in earlier steps into that of the last one; both add up to 1."""
     total = sum(old.values())
     return {

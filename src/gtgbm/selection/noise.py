@@ -13,7 +13,7 @@ from gtgbm.data import issparse
 from gtgbm.exact import F64, FitContext
 from gtgbm.losses import Loss
 from gtgbm.pricing import chance_gain
-from gtgbm.selection.evidence import Evidence
+from gtgbm.selection.evidence import Evidence, constant_scores
 from gtgbm.selection.features import Feature
 
 _MIN_LEAF = 10
@@ -66,8 +66,8 @@ def doubts(
     unclear = [feature for feature, z in scores.items() if z < _DOUBT]
     if rows.n_rows < 2 * _MIN_LEAF or (anything and not unclear):
         return Doubts(set(unclear), anything)
-    constant = np.repeat(start[:, None], rows.n_rows, axis=1)
-    residuals = loss.derivatives(constant, rows.targets, context).residuals * rows.targets.weights.as_floats()
+    derivatives = loss.derivatives(constant_scores(start, rows), rows.targets, context)
+    residuals = derivatives.residuals * rows.targets.weights.as_floats()
     ranks = np.stack([_ranks(of_score) for of_score in residuals])
     chance = chance_gain(rows.table.shape[1] * start.shape[0], _MIN_LEAF / rows.n_rows, _PROBABILITY)
     looked_at = unclear if anything else scores

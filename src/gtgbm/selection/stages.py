@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from gtgbm.boosting import Fitted, PriceSettings, Settings
 from gtgbm.exact import RowWeights
-from gtgbm.selection.features import Feature, FeatureForest
+from gtgbm.selection.features import FeatureForest
 from gtgbm.selection.forward_backward import Stage
+from gtgbm.selection.importance import Importance
 
 _ROUNDS = 25
 _FEWEST_ROUNDS = 15
@@ -44,7 +45,7 @@ def stage_settings(settings: Settings, stage: Stage, n_scores: int, weights: Row
     )
 
 
-def with_used_features(fitted: Fitted, importance: dict[Feature, float]) -> Fitted:
+def with_used_features(fitted: Fitted, importance: Importance) -> Fitted:
     """Describe the features that were owned before the first round: those that trees use are selected.
 
     Their gain is their importance, since nothing was bought, and their loss that of the first round.

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from gtgbm import _core
 from gtgbm.boosting import AnyCallback, Dataset, Fitted, Model, Problem, empty_model, train
 from gtgbm.exact import FitContext
-from gtgbm.selection.features import Feature, owning
+from gtgbm.selection.features import owning
 from gtgbm.selection.folds import Folds
 from gtgbm.selection.forward_backward import ForwardBackward, Limits, Problems, Stage
+from gtgbm.selection.importance import Importance
 from gtgbm.selection.stages import ignore, stage_settings, with_used_features
 
 
@@ -34,18 +35,18 @@ def train_selecting(
     if folds is None:
         # A continued fit keeps its features, and a few rows say nothing about rows not trained on.
         return train(problem, context, callbacks, continued)
-    model = empty_model(problem, context)
+    empty = empty_model(problem, context)
     with context.timings.stage("selection"):
-        importance = _select(problem, folds, model, context, report)
+        importance = _select(problem, folds, empty, context, report)
     report("")
-    model.history = owning(model.start, importance).history
     last = problem.with_settings(settings.with_limit(len(importance)))
-    return with_used_features(train(last, context, callbacks, model), importance)
+    owned = owning(empty.start, importance)
+    return with_used_features(train(last, context, callbacks, owned), importance)
 
 
 def _select(
     problem: Problem, folds: Folds, empty: Model, context: FitContext, report: Callable[[str], None]
-) -> dict[Feature, float]:
+) -> Importance:
     """Return the selected features with their importance, the most important first."""
 
     def trained(rows: Sequence[Dataset], stage: Stage) -> list[Model]:
@@ -62,4 +63,4 @@ def _select(
 
     limits = Limits(problem.settings.prices.limit, None)
     problems = Problems(problem.loss, [empty.start], limits, problem.settings.columns.given)
-    return ForwardBackward(folds, trained, problems, context, report).select().tasks[0]
+    return ForwardBackward(folds, trained, problems, context, report).select()[0]

@@ -14,6 +14,7 @@ from gtgbm.multitask import FittedTasks, Task, TaskSharing, train_tasks
 from gtgbm.selection.features import Feature
 from gtgbm.selection.folds import MOST_ROWS, Folds
 from gtgbm.selection.forward_backward import ForwardBackward, Limits, Problems, Stage
+from gtgbm.selection.importance import Importance, first, over_tasks
 from gtgbm.selection.stages import ignore, stage_settings, with_used_features
 
 _FEWEST_ROWS = 2000
@@ -76,7 +77,7 @@ def _select(
     sharing: TaskSharing,
     pool: _core.Pool,
     report: Callable[[str], None],
-) -> list[dict[Feature, float]]:
+) -> list[Importance]:
     """Return the selected features of each task with their importance, the most important first."""
     context = FitContext(pool)
     starts = [empty_model(task.problem, context).start for task in tasks]
@@ -95,20 +96,13 @@ def _select(
         return [fitted.model for fitted in train_tasks(of_stage, alone, pool, (), owned, starts).tasks]
 
     problems = Problems(tasks[0].problem.loss, starts, limits)
-    return ForwardBackward(folds, trained, problems, context, report).select().tasks
+    return ForwardBackward(folds, trained, problems, context, report).select()
 
 
-def _for_all(
-    importance: Sequence[dict[Feature, float]], limits: Limits, tasks: Sequence[Task]
-) -> dict[Feature, float]:
+def _for_all(importance: Sequence[Importance], limits: Limits, tasks: Sequence[Task]) -> Importance:
     """Return the features that all tasks own, because they have common trees."""
-    mean: dict[Feature, float] = {}
-    for of_task, task in zip(importance, tasks, strict=True):
-        for feature, value in of_task.items():
-            mean[feature] = mean.get(feature, 0.0) + task.n_rows * value
     limit = min(limit for limit in (limits.total, limits.per_task) if limit is not None)
-    ranked = sorted(mean, key=lambda feature: (-mean[feature], feature.column, str(feature.category)))
-    return {feature: mean[feature] for feature in ranked[:limit]}
+    return first(over_tasks(importance, [task.n_rows for task in tasks]), limit)
 
 
 def _selected(fitted: Sequence[Fitted]) -> list[tuple[int, float | None]]:

@@ -17,6 +17,8 @@ _ROWS_PER_CALL = 1 << 16
 """Rows predicted in one kernel call; Ctrl-C takes effect between calls."""
 _CELLS_PER_CALL = 1 << 20
 """Values of sparse rows that are made dense at a time: 8 megabytes."""
+_CHANGES_PER_PASS = 1 << 24
+"""Changes of scores that are held at a time, 128 megabytes; for more, the trees are walked several times."""
 
 
 class PackedTrees(NamedTuple):
@@ -166,6 +168,14 @@ class Forest:
             self._native.score_changes(pool, part, donors, donor_rows, at, features, of_part)
             changes[:, :, rows] = of_part
         return changes
+
+    def each_score_change(
+        self, table: Any, donor: I64, pool: _core.Pool, features: I64, columns: I64 | None = None
+    ) -> Iterator[F64]:
+        """Yield the changes of `score_changes` by feature, shape (k, n), and hold few of them at a time."""
+        step = max(1, _CHANGES_PER_PASS // max(1, self.start.shape[0] * table.shape[0]))
+        for some in _slices(features.shape[0], step):
+            yield from self.score_changes(table, donor, pool, features[some], columns)
 
     @staticmethod
     def _parts(table: Any, columns: I64) -> Iterator[tuple[slice, Table, I64]]:

@@ -11,9 +11,6 @@ from gtgbm import _core
 from gtgbm.exact import F64, I64
 from gtgbm.tree.forest import Forest
 
-_VALUES_PER_PASS = 1 << 24
-"""Changes of scores that are held at a time, 128 megabytes; for more, the trees are walked several times."""
-
 
 class PermutedScores:
     """Scores of the rows of a table, as they are and with one column permuted.
@@ -54,12 +51,8 @@ class PermutedScores:
         ndarray of float64, shape (k, n)
             A new array for each column.
         """
-        step = max(1, _VALUES_PER_PASS // max(1, self.plain.size))
-        for begin in range(0, len(columns), step):
-            some = columns[begin : begin + step]
-            used = [column for column in some if column in self._position]
-            positions = np.array([self._position[column] for column in used], dtype=np.int64)
-            changes = self._forest.score_changes(self._table, donor, self._pool, positions, self._places)
-            change_of = dict(zip(used, changes, strict=True))
-            for column in some:
-                yield self.plain + change_of.get(column, 0.0)
+        used = [self._position[column] for column in columns if column in self._position]
+        positions = np.array(used, dtype=np.int64)
+        changes = self._forest.each_score_change(self._table, donor, self._pool, positions, self._places)
+        for column in columns:
+            yield self.plain + (next(changes) if column in self._position else 0.0)
