@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from gtgbm import GTGBMClassifier, GTGBMRanker, GTGBMRegressor
-from gtgbm.pricing import chance_gain
+from gtgbm.pricing import chance_gain, chance_of_gain
+from measuring.data.whole import words
 from tests.selection.planted import FEW, PLANTED, noise, planted
 from tests.strategies import selects_few
 
@@ -76,3 +77,32 @@ def test_the_gain_of_chance_grows_with_what_is_looked_at() -> None:
     assert chance_gain(10, 0.1, 0.5) < chance_gain(10, 0.1, 0.05) < chance_gain(10, 0.1, 0.001)
     assert np.isfinite(chance_gain(10**7, 1e-6, 1e-3))
     assert chance_gain(0, 0.5) > 0.0
+
+
+@pytest.mark.parametrize("n_values", [2, 4, 300])
+def test_the_chance_of_a_gain_is_that_of_simulated_noise(n_values: int) -> None:
+    rng, n, fewest = np.random.default_rng(1), 300, 15
+    found = []
+    for _ in range(3000):
+        column, y = rng.integers(0, n_values, n), rng.normal(size=n)
+        order = np.argsort(column, kind="stable")
+        cut = np.arange(fewest, n - fewest + 1)
+        cut = cut[column[order][cut - 1] != column[order][cut]]
+        sums = np.cumsum((y - y.mean())[order])[cut - 1]
+        gain = (sums**2 * (n / (cut * (n - cut)))).max() / y.var()
+        found.append(chance_of_gain(float(gain), cut.shape[0], fewest / n))
+    for probability in (0.01, 0.05):
+        share = np.mean(np.array(found) < probability)
+        # An upper bound of the probability: neighbouring cuts are no independent ones.
+        assert 0.2 * probability < share < 1.5 * probability
+    assert chance_of_gain(100.0, 0, 0.1) == 1.0
+    assert chance_of_gain(0.0, 5, 0.1) == 1.0
+
+
+@selects_few
+def test_weak_features_are_no_noise() -> None:
+    table = words(300, 600)(None)
+    for limit in (20, 60, 100):
+        model = GTGBMClassifier(n_features_to_select=limit, n_estimators=60).fit(table.X, table.y)
+        # Many words have a little signal each; the trees of the last fit leave out a few of them.
+        assert model.n_selected_features_ >= 0.6 * limit

@@ -3,8 +3,8 @@
 The set Ω of owned features, prices in units of a tree's gain, and the purchases at the nodes of a level.
 """
 
-from gtgbm.pricing.chance import chance_gain
+from gtgbm.pricing.chance import chance_gain, chance_of_gain
 from gtgbm.pricing.feature_costs import FeatureCosts, PenaltyScale
 from gtgbm.pricing.purchases import NodePurchase, buy_features
 
-__all__ = ["FeatureCosts", "NodePurchase", "PenaltyScale", "buy_features", "chance_gain"]
+__all__ = ["FeatureCosts", "NodePurchase", "PenaltyScale", "buy_features", "chance_gain", "chance_of_gain"]

@@ -11,6 +11,7 @@ from gtgbm.boosting import Dataset, Model
 from gtgbm.exact import F64, FitContext
 from gtgbm.losses import Loss
 from gtgbm.selection.features import Feature, FeatureForest
+from gtgbm.selection.folds import N_FOLDS
 
 _PERMUTED_ROWS = 3000
 """Rows that a feature is permuted on: fewer held-out rows are permuted several times."""
@@ -25,8 +26,8 @@ class Evidence:
 
     Attributes
     ----------
-    gain : dict from Feature to float
-        Sum of the gains of the feature's splits.
+    gains : list of dict from Feature to float
+        For each model, the share of the feature in the gains of all splits.
     rise : dict from Feature to float
         Rise of the held-out loss if the feature's values are permuted.
     square : dict from Feature to float
@@ -37,19 +38,18 @@ class Evidence:
         The same for constant scores.
     """
 
-    gain: dict[Feature, float] = field(default_factory=dict)
+    gains: list[dict[Feature, float]] = field(default_factory=list)
     rise: dict[Feature, float] = field(default_factory=dict)
     square: dict[Feature, float] = field(default_factory=dict)
     unit_losses: list[F64] = field(default_factory=list)
     constant_losses: list[F64] = field(default_factory=list)
 
     def add(self, other: Evidence) -> None:
-        """Add the evidence of other models; each of the two counts for half in gains."""
+        """Add the evidence of other models."""
         for mine, others in ((self.rise, other.rise), (self.square, other.square)):
             for feature, value in others.items():
                 mine[feature] = mine.get(feature, 0.0) + value
-        own, theirs = self.gain_shares(), other.gain_shares()
-        self.gain = {name: own.get(name, 0.0) + theirs.get(name, 0.0) for name in [*own, *theirs]}
+        self.gains += other.gains
         self.unit_losses += other.unit_losses
         self.constant_losses += other.constant_losses
 
@@ -58,8 +58,7 @@ class Evidence:
     ) -> None:
         """Add the evidence of a model on rows that it was not trained on."""
         of_model = FeatureForest.of(model)
-        for feature, gain in zip(of_model.features, of_model.gains.tolist(), strict=True):
-            self.gain[feature] = self.gain.get(feature, 0.0) + gain
+        self.gains.append(_shares(dict(zip(of_model.features, of_model.gains.tolist(), strict=True))))
         held_out = HeldOut.of(of_model, rows, loss, context)
         self.unit_losses.append(held_out.losses)
         self.constant_losses.append(
@@ -70,9 +69,14 @@ class Evidence:
             self.rise[feature] = self.rise.get(feature, 0.0) + float(rise.sum())
             self.square[feature] = self.square.get(feature, 0.0) + float((rise**2).sum())
 
-    def gain_shares(self) -> dict[Feature, float]:
-        """Return the share of each feature in all gains."""
-        return _shares(self.gain)
+    def gain_shares(self, fold: int | None = None) -> dict[Feature, float]:
+        """Return the mean share of each feature in the gains of all models, or of those of one fold."""
+        models = self.gains if fold is None else self.gains[fold::N_FOLDS]
+        total: dict[Feature, float] = {}
+        for of_model in models:
+            for feature, share in of_model.items():
+                total[feature] = total.get(feature, 0.0) + share / len(models)
+        return total
 
     def importance(self) -> dict[Feature, float]:
         """Return the importance of each feature, in shares.

@@ -11,6 +11,7 @@ import numpy as np
 from gtgbm.boosting import Dataset, Model
 from gtgbm.exact import F64, FitContext
 from gtgbm.losses import Loss
+from gtgbm.selection.comparison import Losses, difference, is_clearly_lower
 from gtgbm.selection.evidence import Evidence, HeldOut
 from gtgbm.selection.features import Feature, FeatureForest
 from gtgbm.selection.folds import N_FOLDS, Folds
@@ -31,8 +32,6 @@ _MEMORY = 0.7
 """Weight of the importance in earlier steps, which had more features, against that in the last one."""
 _FEW_ROWS = 5000
 """Tasks with fewer rows are dealt to folds twice in each step: one division of few rows says little."""
-_CLEARLY = 1.0
-"""Standard errors by which the loss must be lower without features in doubt for them to be dropped."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ class ForwardBackward:
     little about its importance among few. Each step deals the rows to other folds, so that no division of the
     rows decides alone.
 
-    At last, features that show no signal are dropped, unless the loss on unseen rows speaks for them.
+    At last, features that show no signal are dropped if the loss on unseen rows is lower with fewer features.
 
     Parameters
     ----------
@@ -126,15 +125,7 @@ class ForwardBackward:
     def select(self) -> list[Importance]:
         """Return the features of each task with their importance, the most important first."""
         forward = self._forward()
-        given = self._problems.given
-        importance = [
-            {
-                feature: value
-                for feature, value in evidence.importance().items()
-                if feature.column not in given
-            }
-            for evidence in forward
-        ]
+        importance = [self._selectable(evidence.importance()) for evidence in forward]
         importance = self._cut(importance, *self._first_sizes())
         while self._exceeds(importance):
             total, most = len(union(importance)), max(map(len, importance))
@@ -172,7 +163,7 @@ class ForwardBackward:
         evidence = self._bought(Stage(high, limit))
         # Models that buy all they may at a high price would only buy more noise at a lower one.
         for price, enough in ((_LOW_PRICE, limit), (_LOWEST_PRICE, wanted)):
-            if all(len(of_task.gain) >= enough for of_task in evidence):
+            if all(len(of_task.rise) >= enough for of_task in evidence):
                 break
             for known, new in zip(evidence, self._bought(Stage(price, limit)), strict=True):
                 known.add(new)
@@ -221,7 +212,7 @@ class ForwardBackward:
         return only(cut, [kept] * len(cut))
 
     def _without_noise(self, importance: list[Importance], forward: Sequence[Evidence]) -> list[Importance]:
-        """Drop features without any signal unless the loss on unseen rows is higher without them."""
+        """Drop features without any signal if models of fewer features have a lower loss on unseen rows."""
         problems = self._problems
         of_tasks = [
             doubts(of_task, evidence, rows, start, problems.loss, self._context)
@@ -231,36 +222,51 @@ class ForwardBackward:
         ]
         if not any(task.anything for task in of_tasks) and not self._is_better_than_constants(forward):
             return [{} for _ in importance]
-        if not any(of_task.features for of_task in of_tasks):
+        importance = _own(importance, [of_task.features for of_task in of_tasks])
+        in_doubt = set().union(*(of_task.features for of_task in of_tasks))
+        by_rank = ranked(over_tasks(importance, self._weights))
+        doubted = [feature for feature in by_rank if feature in in_doubt]
+        if not doubted:
             return importance
         self._report("noise")
-        importance = _own(importance, [of_task.features for of_task in of_tasks])
-        clear = [set(of_task) - doubt.features for of_task, doubt in zip(importance, of_tasks, strict=True)]
-        without, again = only(importance, clear), self._folds.dealt_again(0, 0)
-        losses = [self._losses(again, features) for features in (without, importance)]
-        return without if self._is_lower(list(zip(*losses, strict=True))) else importance
+        chosen, everything = importance, self._losses(forward, importance)
+        lowest = everything
+        for n_kept in _halves(len(doubted)):
+            dropped = set(doubted[n_kept:])
+            fewer = only(importance, [set(of_task) - dropped for of_task in importance])
+            losses = self._losses(forward, fewer)
+            if difference(losses, lowest, self._weights)[0] < 0.0:
+                chosen, lowest = fewer, losses
+        return chosen if is_clearly_lower(lowest, everything, self._weights) else importance
 
-    def _losses(self, folds: Folds, features: Sequence[Importance]) -> list[list[F64]]:
-        """Return by task and fold what held-out rows add to the loss of models that own some features."""
+    def _losses(self, forward: Sequence[Evidence], features: Sequence[Importance]) -> Losses:
+        """Return the losses of models that own as many features as given.
+
+        Which ones is decided in each fold by what its model bought, because the given features were selected
+        on all rows: on any of these, models of few such features look better than they are.
+        """
         losses: list[list[F64]] = [[] for _ in self._weights]
         for fold in range(N_FOLDS):
-            for k, model, rows in self._trained(folds, fold, _owning(features)):
+            owned = [
+                first(self._selectable(evidence.gain_shares(fold)), len(of_task))
+                for evidence, of_task in zip(forward, features, strict=True)
+            ]
+            for k, model, rows in self._trained(self._folds, fold, _owning(owned)):
                 forest = FeatureForest.of(model)
                 losses[k].append(HeldOut.of(forest, rows, self._problems.loss, self._context).losses)
         return losses
 
-    def _is_better_than_constants(self, evidence: Sequence[Evidence]) -> bool:
-        return self._is_lower([(of_task.unit_losses, of_task.constant_losses) for of_task in evidence])
+    def _selectable(self, importance: Importance) -> Importance:
+        """Return what is known of features that are not owned anyway."""
+        given = self._problems.given
+        return {feature: value for feature, value in importance.items() if feature.column not in given}
 
-    def _is_lower(self, pairs: Sequence[tuple[list[F64], list[F64]]]) -> bool:
-        """Whether mean losses are clearly lower than others, given by task and model, and by unit."""
-        mean, variance = 0.0, 0.0
-        for (ones, others), weight in zip(pairs, self._weights, strict=True):
-            differences = np.concatenate(ones) - np.concatenate(others)
-            mean += weight * float(differences.sum()) / len(ones)
-            # Models of the same fold have the same rows: only different folds are independent.
-            variance += weight**2 * float(differences @ differences) / (len(ones) * N_FOLDS)
-        return mean < -_CLEARLY * math.sqrt(variance)
+    def _is_better_than_constants(self, evidence: Sequence[Evidence]) -> bool:
+        return is_clearly_lower(
+            [of_task.unit_losses for of_task in evidence],
+            [of_task.constant_losses for of_task in evidence],
+            self._weights,
+        )
 
 
 def _owning(features: Sequence[Importance]) -> Stage:
@@ -284,6 +290,11 @@ def _updated(old: Importance, new: Importance) -> Importance:
         feature: new.get(feature, 0.0) + (_MEMORY * value / total if total > 0.0 else 0.0)
         for feature, value in old.items()
     }
+
+
+def _halves(n: int) -> list[int]:
+    """Return half of a number, half of that and so on, and 0."""
+    return [n // 2**k for k in range(1, n.bit_length() + 1)]
 
 
 def _kept(n: int) -> int:
