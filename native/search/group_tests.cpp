@@ -268,8 +268,8 @@ void sorted_codes(Pool& pool, Array<const uint16_t, 2> values, int n_codes, Arra
 }
 
 void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_t, 2> codes,
-                   Array<const int64_t, 2> members, GroupShape shape, int n_codes,
-                   Array<const int32_t, 1> positions, Array<const int64_t, 1> cells,
+                   Array<const int64_t, 2> members, Array<const double, 1> price, GroupShape shape,
+                   int n_codes, Array<const int32_t, 1> positions, Array<const int64_t, 1> cells,
                    Array<const int64_t, 1> begin, Array<const int64_t, 1> end, int count_bits,
                    int64_t min_leaf, double l2, Array<int64_t, 2> feature, Array<double, 2> gain) {
     const int64_t p = static_cast<int64_t>(members.shape(0)), size = static_cast<int64_t>(members.shape(1));
@@ -277,6 +277,8 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
     const int64_t nodes = static_cast<int64_t>(begin.shape(0));
     require_shape(shape, size);
     require_members(members, static_cast<int64_t>(codes.shape(0)));
+    require(static_cast<int64_t>(price.shape(0)) == p || price.shape(0) == 0,
+            "search_groups: one price per subset, or none");
     require(width == 2 || width == kLanes, "search_groups: tiles must be 2 or 8 wide");
     require(n_codes >= 2 && n_codes <= kCells, "search_groups: n_codes must be in 2 .. 256");
     require(static_cast<int64_t>(tiles.shape(0)) == p && static_cast<int64_t>(tiles.shape(2)) == m,
@@ -336,12 +338,16 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
         group[static_cast<size_t>(task)] =
             step(search_at(task / p), task % p, 0, worker, score[static_cast<size_t>(task)]);
     });
+    const bool has_prices = price.shape(0) != 0;
+    const auto net_of = [&](int64_t task) {
+        return score[static_cast<size_t>(task)] - (has_prices ? price.data()[task % p] : 0.0);
+    };
     for (int64_t node = 0; node < nodes; ++node) {
         const auto first = order.begin() + node * p;
         std::iota(first, first + p, node * p);
         if (kept == p) continue;
         std::partial_sort(first, first + kept, first + p, [&](int64_t a, int64_t b) {
-            const double x = score[static_cast<size_t>(a)], y = score[static_cast<size_t>(b)];
+            const double x = net_of(a), y = net_of(b);
             return x > y || (x == y && a < b);
         });
     }

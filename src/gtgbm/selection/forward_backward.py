@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from gtgbm.losses import Loss
 from gtgbm.selection.evidence import Evidence, HeldOut
 from gtgbm.selection.features import Feature, FeatureForest
 from gtgbm.selection.folds import N_FOLDS, Folds
-from gtgbm.selection.importance import Importance, first, only, over_tasks, ranked, union
+from gtgbm.selection.importance import Importance, only, ranked
+from gtgbm.selection.limits import Limits, Size
 from gtgbm.selection.noise import doubts
 
 _LOW_PRICE = 4.0
@@ -56,14 +57,6 @@ class Stage:
 
 Trainer = Callable[[Sequence[Dataset], Stage], list[Model]]
 """``trainer(rows_of_tasks, stage)`` fits a model per task, each from its constant score on."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Most features of all tasks together, and of each task; None: no limit."""
-
-    total: int | None
-    per_task: int | None
 
 
 @dataclass(frozen=True)
@@ -125,8 +118,8 @@ class ForwardBackward:
 
     def select(self) -> list[Importance]:
         """Return the features of each task with their importance, the most important first."""
-        forward = self._forward()
-        given = self._problems.given
+        forward, limits = self._forward(), self._problems.limits
+        given = {*self._problems.given, *limits.units.fixed}
         importance = [
             {
                 feature: value
@@ -135,37 +128,33 @@ class ForwardBackward:
             }
             for evidence in forward
         ]
-        importance = self._cut(importance, *self._first_sizes())
-        while self._exceeds(importance):
-            total, most = len(union(importance)), max(map(len, importance))
-            self._report(f"backward: {total} features")
-            new = self._judged_again(total, importance)
+        importance = self._cut(importance, self._first_size())
+        while (size := limits.size(importance)).exceeds(limits.wanted):
+            self._report(f"backward: {size.total:.0f} features")
+            new = self._judged_again(int(size.total), importance)
             importance = [
                 _updated(old, of_task.importance()) for old, of_task in zip(importance, new, strict=True)
             ]
-            importance = self._cut(importance, _kept(total), _kept(most))
+            kept = self._cut(importance, Size(_kept(size.total), _kept(size.per_task), _KEPT * size.cost))
+            if limits.size(kept) == size:
+                break
+            importance = kept
+        importance = self._within_budget(importance)
         return [ranked(of_task) for of_task in self._without_noise(importance, forward)]
 
-    def _wanted(self) -> tuple[float, float]:
-        limits = self._problems.limits
-        return (
-            math.inf if limits.total is None else limits.total,
-            math.inf if limits.per_task is None else limits.per_task,
-        )
-
-    def _first_sizes(self) -> tuple[float, float]:
+    def _first_size(self) -> Size:
         factor, more = _CANDIDATES
-        total, per_task = self._wanted()
-        return max(factor * total, total + more), max(factor * per_task, per_task + more)
-
-    def _exceeds(self, importance: Sequence[Importance]) -> bool:
-        total, per_task = self._wanted()
-        return len(union(importance)) > total or max(map(len, importance)) > per_task
+        wanted, typical = self._problems.limits.wanted, self._problems.limits.units.typical_cost
+        return Size(
+            max(factor * wanted.total, wanted.total + more),
+            max(factor * wanted.per_task, wanted.per_task + more),
+            max(factor * wanted.cost, wanted.cost + more * typical),
+        )
 
     def _forward(self) -> list[Evidence]:
         """Return the evidence for features that models bought."""
         factor, least = _POOL
-        wanted = min(self._wanted())
+        wanted = self._problems.limits.n_wanted
         limit = int(max(least, factor * wanted))
         # The largest of d standard normal variables squared is about 2 log d.
         high = max(_LOW_PRICE, 2.0 * math.log(self._folds.tasks[0].table.shape[1]))
@@ -212,13 +201,30 @@ class ForwardBackward:
             self._fold(folds, evidence, fold, _owning(features))
         return evidence
 
-    def _cut(self, importance: Sequence[Importance], total: float, per_task: float) -> list[Importance]:
-        """Keep the most important features of each task, and of all tasks together."""
-        wanted_total, wanted_per_task = self._wanted()
-        total, per_task = max(total, wanted_total), max(per_task, wanted_per_task)
-        cut = [first(of_task, per_task) for of_task in importance]
-        kept = set(first(over_tasks(cut, self._weights), total))
-        return only(cut, [kept] * len(cut))
+    def _cut(self, importance: Sequence[Importance], size: Size) -> list[Importance]:
+        """Keep the features that matter most for what they cost, as many as are wanted at least.
+
+        With a budget, those that matter most whatever they cost stay until the end: many cheap features may
+        leave too little for an expensive one that is worth more than all of them.
+        """
+        limits = self._problems.limits
+        cut = limits.cut(importance, self._weights, size.at_least(limits.wanted))
+        if limits.cost is None or limits.units.cost is None:
+            return cut
+        valuable = limits.cut(importance, self._weights, limits.wanted, by_value=True)
+        return only(importance, [set(one) | set(other) for one, other in zip(cut, valuable, strict=True)])
+
+    def _within_budget(self, importance: list[Importance]) -> list[Importance]:
+        """Choose between the features that matter most for what they cost and those that matter most."""
+        limits = self._problems.limits
+        if not limits.size(importance).exceeds(limits.wanted):
+            return importance
+        cut = limits.cut(importance, self._weights, limits.wanted)
+        valuable = limits.cut(importance, self._weights, limits.wanted, by_value=True)
+        self._report("budget")
+        again = self._folds.dealt_again(0, 1)
+        losses = [self._losses(again, features) for features in (valuable, cut)]
+        return valuable if self._is_lower(list(zip(*losses, strict=True))) else cut
 
     def _without_noise(self, importance: list[Importance], forward: Sequence[Evidence]) -> list[Importance]:
         """Drop features without any signal unless the loss on unseen rows is higher without them."""
@@ -228,6 +234,10 @@ class ForwardBackward:
             for of_task, evidence, rows, start in zip(
                 importance, forward, self._folds.tasks, problems.starts, strict=True
             )
+        ]
+        of_tasks = [
+            replace(doubt, features=problems.limits.whole(of_task, doubt.features))
+            for of_task, doubt in zip(importance, of_tasks, strict=True)
         ]
         if not any(task.anything for task in of_tasks) and not self._is_better_than_constants(forward):
             return [{} for _ in importance]
@@ -286,5 +296,5 @@ def _updated(old: Importance, new: Importance) -> Importance:
     }
 
 
-def _kept(n: int) -> int:
+def _kept(n: float) -> float:
     return min(n - 1, math.ceil(_KEPT * n - 1e-9))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gtgbm.boosting import Fitted, PriceSettings, Settings
 from gtgbm.exact import RowWeights
-from gtgbm.selection.features import FeatureForest
+from gtgbm.pricing import SpendingLimits
+from gtgbm.selection.features import Feature, FeatureForest
 from gtgbm.selection.forward_backward import Stage
 from gtgbm.selection.importance import Importance
 
@@ -41,21 +43,30 @@ def stage_settings(settings: Settings, stage: Stage, n_scores: int, weights: Row
         rounds=replace(
             rounds, n_rounds=n_rounds, learning_rate=max(rounds.learning_rate, _LEARNING_RATE), patience=None
         ),
-        prices=PriceSettings(min(stage.price / n_rows, _LARGEST_PENALTY), "root", stage.limit),
+        prices=PriceSettings(
+            min(stage.price / n_rows, _LARGEST_PENALTY),
+            "root",
+            SpendingLimits(stage.limit + len(settings.prices.units.fixed_units)),
+            units=settings.prices.units.relative(),
+        ),
     )
 
 
-def with_used_features(fitted: Fitted, importance: Importance) -> Fitted:
+def with_used_features(fitted: Fitted, importance: Importance, fixed: Sequence[int] = ()) -> Fitted:
     """Describe the features that were owned before the first round: those that trees use are selected.
 
-    Their gain is their importance, since nothing was bought, and their loss that of the first round.
+    Their gain is their importance, since nothing was bought, and their loss that of the first round. Fixed
+    columns come first, and features that are owned because others of their group are come last.
     """
     model = fitted.model
     used = set(FeatureForest.of(model).features)
     first = model.training_losses[0] if model.training_losses else float("nan")
+    listed = {Feature.of(entry.feature, entry.category): entry for entry in model.history}
+    selected = {feature: entry for feature, entry in listed.items() if feature.column in fixed}
+    for feature, value in importance.items():
+        selected[feature] = feature.entry(value)._replace(training_loss=first)
+    selected |= {feature: entry for feature, entry in listed.items() if feature not in selected}
     model.history = [
-        feature.entry(value)._replace(training_loss=first)
-        for feature, value in importance.items()
-        if feature in used
+        entry for feature, entry in selected.items() if feature in used or feature.column in fixed
     ]
     return fitted

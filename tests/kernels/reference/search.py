@@ -64,10 +64,11 @@ def search_groups(
     min_leaf: int,
     l2: int,
     kept: int,
+    price: F64,
 ) -> tuple[I64, F64]:
     """Feature reached and its gain when every group is followed into its best child.
 
-    With fewer places than subsets, those with the best first step, best first.
+    With fewer places than subsets, those with the best first step after their prices, best first.
     """
     shape = (begin.shape[0], members.shape[0])
     feature, gain = np.zeros(shape, dtype=np.int64), np.full(shape, -np.inf)
@@ -96,6 +97,7 @@ def search_groups(
         first = gain
     if kept == shape[1]:
         return feature, gain
+    first = first - price if price.shape[0] else first
     best = np.argsort(-first, axis=1, kind="stable")[:, :kept]
     return np.take_along_axis(feature, best, axis=1), np.take_along_axis(gain, best, axis=1)
 
