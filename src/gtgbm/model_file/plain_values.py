@@ -38,6 +38,8 @@ def as_plain(name: str, value: Any) -> Any:
     if isinstance(value, list | tuple | np.ndarray):
         plain = [as_plain(name, item) for item in value]
         return [item for item in plain if item is not None] if name in _TRAINING_ONLY else plain
+    if hasattr(value, "to_dict") and hasattr(value, "index"):
+        return as_plain(name, value.to_dict())  # a series of pandas
     if isinstance(value, dict):
         return {"pairs": [[as_plain(name, key), as_plain(name, item)] for key, item in value.items()]}
     if type(value) in _LOSSES.values():

@@ -110,8 +110,10 @@ class Costs(Kind):
             costs[members] = number[0]
         return costs
 
-    def parse(self, name: str, text: str) -> dict[str, Any]:
-        """Read pairs."""
+    def parse(self, name: str, text: str) -> Any:
+        """Read pairs, or a list."""
+        if text.lstrip().startswith("["):
+            return parse_json(name, text)
         return parse_pairs(name, text, number_or_text)
 
 

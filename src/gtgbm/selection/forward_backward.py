@@ -32,6 +32,9 @@ _MEMORY = 0.7
 """Weight of the importance in earlier steps, which had more features, against that in the last one."""
 _FEW_ROWS = 5000
 """Tasks with fewer rows are dealt to folds twice in each step: one division of few rows says little."""
+_WORTH_THE_COST = 2.0
+"""Standard errors by which the loss must be lower with the features that matter most for them to be selected
+instead of those that matter most for what they cost."""
 _CLEARLY = 1.0
 """Standard errors by which the loss must be lower without features in doubt for them to be dropped."""
 
@@ -224,7 +227,8 @@ class ForwardBackward:
         self._report("budget")
         again = self._folds.dealt_again(0, 1)
         losses = [self._losses(again, features) for features in (valuable, cut)]
-        return valuable if self._is_lower(list(zip(*losses, strict=True))) else cut
+        is_better = self._is_lower(list(zip(*losses, strict=True)), _WORTH_THE_COST)
+        return valuable if is_better else cut
 
     def _without_noise(self, importance: list[Importance], forward: Sequence[Evidence]) -> list[Importance]:
         """Drop features without any signal unless the loss on unseen rows is higher without them."""
@@ -262,7 +266,9 @@ class ForwardBackward:
     def _is_better_than_constants(self, evidence: Sequence[Evidence]) -> bool:
         return self._is_lower([(of_task.unit_losses, of_task.constant_losses) for of_task in evidence])
 
-    def _is_lower(self, pairs: Sequence[tuple[list[F64], list[F64]]]) -> bool:
+    def _is_lower(
+        self, pairs: Sequence[tuple[list[F64], list[F64]]], standard_errors: float = _CLEARLY
+    ) -> bool:
         """Whether mean losses are clearly lower than others, given by task and model, and by unit."""
         mean, variance = 0.0, 0.0
         for (ones, others), weight in zip(pairs, self._weights, strict=True):
@@ -270,7 +276,7 @@ class ForwardBackward:
             mean += weight * float(differences.sum()) / len(ones)
             # Models of the same fold have the same rows: only different folds are independent.
             variance += weight**2 * float(differences @ differences) / (len(ones) * N_FOLDS)
-        return mean < -_CLEARLY * math.sqrt(variance)
+        return mean < -standard_errors * math.sqrt(variance)
 
 
 def _owning(features: Sequence[Importance]) -> Stage:
