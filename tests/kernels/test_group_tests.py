@@ -16,7 +16,7 @@ from gtgbm.search.dealing import GroupTree, divide
 from tests.kernels import reference
 from tests.strategies import Nodes, assert_refused, nodes_of, pools, seeds
 
-SAME_PRICE: F64 = np.empty(0)
+SAME_PRICE: F64 = np.empty((0, 0))
 # Often too small to wake a pool's threads, now and then large enough.
 test_rows = st.sampled_from([1, 2, 5, 40, 40, 257, 2500])
 n_codes_drawn = st.sampled_from([2, 3, 16, 64, 255, 256])
@@ -172,7 +172,7 @@ def test_search_groups(
     kept = min(most, g.members.shape[0])
     codes: U8 = feature_values(np.random.default_rng(seed), d, m, n_codes - 1, np.uint8)
     tiles = build_codes8(pool, codes, g, n_codes, exact=False)
-    prices = np.random.default_rng(seed).choice([0.0, 2.5, 300.0, np.inf], g.members.shape[0])
+    prices = np.random.default_rng(seed).choice([0.0, 2.5, 300.0, np.inf], g.members.shape)
     price = prices if seed % 2 else SAME_PRICE
     feature, gain = search(pool, tiles, codes, g, n_codes, nodes, leaf, kept, price)
     expected_feature, expected_gain = reference.search_groups(
@@ -310,13 +310,25 @@ def test_wrong_searches_are_refused() -> None:
     positions, cells = np.arange(6, dtype=np.int32), np.ones(6, np.int64)
     begin, end, found = np.array([0, 2, 4]), np.array([2, 4, 6]), np.zeros((3, 2), np.int64)
     rows = (positions, cells, begin, end, 4, 1, 0.0)
-    good = (_core.Pool(2), tiles, codes, members, np.zeros(2), shape_of(), 8, *rows, found, np.zeros((3, 2)))
+    good = (
+        _core.Pool(2),
+        tiles,
+        codes,
+        members,
+        np.zeros((2, 4)),
+        shape_of(),
+        8,
+        *rows,
+        found,
+        np.zeros((3, 2)),
+    )
     bad: dict[str, dict[int, object]] = {
         "subsets": {1: tiles[:1].copy()},
         "tile rows": {1: np.zeros((2, 1, 5, 2), np.uint8)},
         "width": {1: np.zeros((2, 1, 6, 4), np.uint8)},
         "member": {3: members + 2},
-        "prices": {4: np.zeros(1)},
+        "prices": {4: np.zeros((1, 4))},
+        "members of prices": {4: np.zeros((2, 3))},
         "few codes": {6: 1},
         "many codes": {6: 257},
         "more positions than codes": {7: np.zeros(7, np.int32), 8: np.ones(7, np.int64)},

@@ -94,8 +94,8 @@ def _read(path: Path, value: str) -> dict[str, str]:
         names = [name.strip() for name in rows.fieldnames or []]
         if not {"feature", value} <= set(names):
             raise UserError(
-                f"{path} has the columns {', '.join(map(repr, names)) or 'none'}: give a CSV whose first line "
-                f"is feature,{value}"
+                f"{path} has the columns {', '.join(map(repr, names)) or 'none'}: give a CSV whose first "
+                f"line is feature,{value}"
             )
         rows.fieldnames = names
         found: dict[str, str] = {}

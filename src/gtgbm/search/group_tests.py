@@ -120,7 +120,7 @@ class GroupTests:
         tested : SampledNodes
             Test rows of the nodes.
         costs : FeatureCosts
-            Of subsets of cheaper features, less gain is enough.
+            Of cheaper features, less gain is enough.
 
         Returns
         -------
@@ -155,12 +155,11 @@ class GroupTests:
         return feature, gain
 
     def _prices(self, costs: FeatureCosts) -> F64:
-        """Return the lowest price of each subset's features, for gains on the test rows; empty: all equal."""
-        prices = costs.search_prices(self._members.ravel())
+        """Return the price of each subset's features, for gains on the test rows; empty: all are equal."""
+        prices = costs.search_prices(self._members)
         if prices is None:
-            return np.empty(0)
-        prices[costs.is_known[self._members.ravel()]] = np.inf
-        return np.asarray(prices.reshape(self._members.shape).min(axis=1) * self._share)
+            return np.empty((0, 0))
+        return np.where(costs.is_known[self._members], np.inf, prices * self._share)
 
     def _signs(self, residuals: I64) -> I8:
         d = self._codes.shape[0]
