@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gtgbm.exact.arrays import (
-    F64,
-    I8,
-    I32,
-    I64,
-    U8,
-    U16,
-)
+from gtgbm.exact.arrays import F64, I8, I16, I32, I64, U8, U16
 from gtgbm.search.dealing import GroupTree
 from tests.kernels.reference.histograms import best_split, histogram
 
