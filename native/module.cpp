@@ -63,9 +63,9 @@ void register_classes(nb::module_& m) {
     using F64 = Array<const double, 1>;
     using U8 = Array<const uint8_t, 1>;
     nb::class_<TileColumns>(m, "TileColumns")
-        .def(nb::init<I32, U8, I32, Array<const uint8_t, 2>>(), nb::arg("n_bins").noconvert(),
+        .def(nb::init<I32, U8, I32, Array<const uint8_t, 2>, F64>(), nb::arg("n_bins").noconvert(),
              nb::arg("use").noconvert(), nb::arg("category_row").noconvert(),
-             nb::arg("category_use").noconvert());
+             nb::arg("category_use").noconvert(), nb::arg("price").noconvert());
     nb::class_<TileSet>(m, "TileSet")
         .def(nb::init<Array<const uint8_t, 3>, I64, TileColumns>(), nb::arg("codes").noconvert(),
              nb::arg("widths").noconvert(), nb::arg("columns"));
@@ -142,15 +142,16 @@ void register_tree(nb::module_& m) {
 
 void register_search(nb::module_& m) {
     kernel(m, "search_sparse", &search_sparse, "pool", "start", "rows", "codes", "columns", "n_bins",
-           "zero_code", "use", "node_rows", "begin", "end", "total", "cells", "count_bits", "min_leaf", "l2",
-           "gain", "where");
+           "zero_code", "use", "price", "node_rows", "begin", "end", "total", "cells", "count_bits",
+           "min_leaf", "l2", "gain", "where");
     kernel(m, "build_group_codes", &build_group_codes8, "pool", "values", "top", "members", "sign", "shape",
            "n_codes", "exact", "tiles");
     kernel(m, "build_group_codes", &build_group_codes16, "pool", "values", "top", "members", "sign", "shape",
            "n_codes", "exact", "tiles");
     kernel(m, "sorted_codes", &sorted_codes, "pool", "values", "n_codes", "out");
-    kernel(m, "search_groups", &search_groups, "pool", "tiles", "codes", "members", "shape", "n_codes",
-           "positions", "cells", "begin", "end", "count_bits", "min_leaf", "l2", "feature", "gain");
+    kernel(m, "search_groups", &search_groups, "pool", "tiles", "codes", "members", "price", "shape",
+           "n_codes", "positions", "cells", "begin", "end", "count_bits", "min_leaf", "l2", "feature",
+           "gain");
     kernel(m, "correlate", &correlate, "pool", "codes", "weight", "out");
     kernel(m, "pack_codes", &pack_codes, "pool", "codes", "packed", "counts");
     kernel(m, "trend_sums", &trend_sums, "pool", "packed", "weight", "out");

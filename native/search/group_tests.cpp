@@ -228,13 +228,22 @@ void fill_single(const uint8_t* codes, int64_t m, const int64_t* features, int64
     }
 }
 
-// Returns the child with the best split and writes its gain to `gain`; ties go to the first.
-int64_t best_child(const int64_t* hist, int64_t children, const Search& at, double& gain) {
+// Gain of the best split of a group, and what is left of it after the price of the group's cheapest feature.
+struct Score {
+    double gain = 0.0, net = 0.0;
+};
+
+// Returns the child with the best split after its price and writes its score to `best_score`; ties go to the
+// first. `price_of(child)` is what a child costs.
+template <class PriceOf>
+int64_t best_child(const int64_t* hist, int64_t children, const Search& at, const PriceOf& price_of,
+                   Score& best_score) {
     int64_t best = 0;
     for (int64_t child = 0; child < children; ++child) {
         const double found = best_gain(hist + child * at.n_codes, at.n_codes, at.total, at.format, at.terms);
-        if (child == 0 || found > gain) {
-            gain = found;
+        const double net = found - price_of(child);
+        if (child == 0 || net > best_score.net) {
+            best_score = {found, net};
             best = child;
         }
     }
@@ -268,8 +277,8 @@ void sorted_codes(Pool& pool, Array<const uint16_t, 2> values, int n_codes, Arra
 }
 
 void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_t, 2> codes,
-                   Array<const int64_t, 2> members, GroupShape shape, int n_codes,
-                   Array<const int32_t, 1> positions, Array<const int64_t, 1> cells,
+                   Array<const int64_t, 2> members, Array<const double, 2> price, GroupShape shape,
+                   int n_codes, Array<const int32_t, 1> positions, Array<const int64_t, 1> cells,
                    Array<const int64_t, 1> begin, Array<const int64_t, 1> end, int count_bits,
                    int64_t min_leaf, double l2, Array<int64_t, 2> feature, Array<double, 2> gain) {
     const int64_t p = static_cast<int64_t>(members.shape(0)), size = static_cast<int64_t>(members.shape(1));
@@ -277,6 +286,10 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
     const int64_t nodes = static_cast<int64_t>(begin.shape(0));
     require_shape(shape, size);
     require_members(members, static_cast<int64_t>(codes.shape(0)));
+    const bool has_prices = price.shape(0) != 0;
+    require(!has_prices ||
+                (static_cast<int64_t>(price.shape(0)) == p && static_cast<int64_t>(price.shape(1)) == size),
+            "search_groups: one price per member, or none");
     require(width == 2 || width == kLanes, "search_groups: tiles must be 2 or 8 wide");
     require(n_codes >= 2 && n_codes <= kCells, "search_groups: n_codes must be in 2 .. 256");
     require(static_cast<int64_t>(tiles.shape(0)) == p && static_cast<int64_t>(tiles.shape(2)) == m,
@@ -315,7 +328,7 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
                       n_codes};
     };
     // Moves from group g of a subset to its best child; a group of one feature is only scored.
-    const auto step = [&](const Search& at, int64_t subset, int64_t g, int worker, double& best_gain) {
+    const auto step = [&](const Search& at, int64_t subset, int64_t g, int worker, Score& best_score) {
         int64_t* hist = scratch.data() + static_cast<size_t>(worker) * kLanes * kCells;
         const int64_t tile = shape.tile.data()[g], children = shape.n_children.data()[g];
         if (tile < 0) {
@@ -325,13 +338,19 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
             const uint8_t* base = tiles.data() + subset * subset_tiles + tile * m * width;
             width == 2 ? fill<2>(base, at, hist) : fill<kLanes>(base, at, hist);
         }
-        const int64_t best = best_child(hist, std::max<int64_t>(children, 1), at, best_gain);
+        const auto price_of = [&](int64_t child) {
+            if (!has_prices) return 0.0;
+            const int64_t part = children == 0 ? g : shape.first_child.data()[g] + child;
+            const double* prices = price.data() + subset * size;
+            return *std::min_element(prices + shape.begin.data()[part], prices + shape.end.data()[part]);
+        };
+        const int64_t best = best_child(hist, std::max<int64_t>(children, 1), at, price_of, best_score);
         return children == 0 ? g : shape.first_child.data()[g] + best;
     };
 
     // Take the first step of every subset, then descend only the best ones.
     std::vector<int64_t> group(static_cast<size_t>(nodes * p)), order(static_cast<size_t>(nodes * p));
-    std::vector<double> score(static_cast<size_t>(nodes * p));
+    std::vector<Score> score(static_cast<size_t>(nodes * p));
     pool.run(nodes * p, rows * p * 8, [&](int64_t task, int worker) {
         group[static_cast<size_t>(task)] =
             step(search_at(task / p), task % p, 0, worker, score[static_cast<size_t>(task)]);
@@ -341,7 +360,7 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
         std::iota(first, first + p, node * p);
         if (kept == p) continue;
         std::partial_sort(first, first + kept, first + p, [&](int64_t a, int64_t b) {
-            const double x = score[static_cast<size_t>(a)], y = score[static_cast<size_t>(b)];
+            const double x = score[static_cast<size_t>(a)].net, y = score[static_cast<size_t>(b)].net;
             return x > y || (x == y && a < b);
         });
     }
@@ -351,10 +370,10 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
         const int64_t subset = static_cast<int64_t>(chosen) % p;
         const Search at = search_at(node);
         int64_t g = group[chosen];
-        double best_gain = score[chosen];
-        while (shape.n_children.data()[g] > 0) g = step(at, subset, g, worker, best_gain);
+        Score best_score = score[chosen];
+        while (shape.n_children.data()[g] > 0) g = step(at, subset, g, worker, best_score);
         feature.data()[task] = members.data()[subset * size + shape.begin.data()[g]];
-        gain.data()[task] = best_gain;
+        gain.data()[task] = best_score.gain;
     });
 }
 

@@ -38,6 +38,7 @@ void sorted_codes(Pool& pool, Array<const uint16_t, 2> values, int n_codes,  // 
 void search_groups(Pool& pool, Array<const uint8_t, 4> tiles,  // in  (p, n_tiles, m, width)
                    Array<const uint8_t, 2> codes,              // in  (d, m)
                    Array<const int64_t, 2> members,            // in  (p, size)
+                   Array<const double, 2> price,               // in  (p, size), or (0, 0): the same for all
                    GroupShape shape, int n_codes,              // in
                    Array<const int32_t, 1> positions,          // in  test rows, node by node
                    Array<const int64_t, 1> cells,              // in  in the order of positions

@@ -12,16 +12,18 @@ namespace gtgbm {
 void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_t, 1> rows,
                    Array<const uint8_t, 1> codes, Array<const int64_t, 1> columns,
                    Array<const int32_t, 1> n_bins, Array<const uint8_t, 1> zero_code,
-                   Array<const uint8_t, 1> use, Array<const int32_t, 1> node_rows,
-                   Array<const int64_t, 1> begin, Array<const int64_t, 1> end, Array<const int64_t, 1> total,
-                   Array<const int64_t, 1> cells, int count_bits, int64_t min_leaf, double l2,
-                   Array<double, 1> gain, Array<int32_t, 2> where) {
+                   Array<const uint8_t, 1> use, Array<const double, 1> price,
+                   Array<const int32_t, 1> node_rows, Array<const int64_t, 1> begin,
+                   Array<const int64_t, 1> end, Array<const int64_t, 1> total, Array<const int64_t, 1> cells,
+                   int count_bits, int64_t min_leaf, double l2, Array<double, 1> gain,
+                   Array<int32_t, 2> where) {
     const int64_t m = static_cast<int64_t>(columns.shape(0)), n = static_cast<int64_t>(cells.shape(0)),
                   nodes = static_cast<int64_t>(begin.shape(0));
     require_sparse(start, codes.shape(0), columns);
     require(rows.shape(0) == codes.shape(0), "sparse: one row per entry");
     require(n_bins.shape(0) == columns.shape(0) && zero_code.shape(0) == columns.shape(0) &&
-                use.shape(0) == columns.shape(0),
+                use.shape(0) == columns.shape(0) &&
+                (price.shape(0) == columns.shape(0) || price.shape(0) == 0),
             "search_sparse: one entry per column");
     require(end.shape(0) == begin.shape(0) && total.shape(0) == begin.shape(0) &&
                 gain.shape(0) == begin.shape(0) && where.shape(0) == begin.shape(0) && where.shape(1) == 3,
@@ -42,6 +44,7 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
             node_of[static_cast<size_t>(row)] = static_cast<int32_t>(k);
         }
     }
+    const bool has_prices = price.shape(0) != 0;
     const CellFormat format{count_bits};
     constexpr int64_t kBlock = 32;
     const int64_t blocks = (m + kBlock - 1) / kBlock;
@@ -74,7 +77,7 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
                 cell[zero_code.data()[c]] += total.data()[k] - entries;
                 found[static_cast<size_t>(block * nodes + k)].offer(
                     best_split(cell, bins, total.data()[k], format, {min_leaf, l2}, direction_of(as)),
-                    static_cast<int32_t>(c));
+                    static_cast<int32_t>(c), has_prices ? price.data()[c] : 0.0);
             }
         }
     });

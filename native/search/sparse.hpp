@@ -7,14 +7,15 @@ namespace gtgbm {
 
 // Finds the best split of each node over sparse columns. Every entry is read once for all nodes. The table is
 // stored as in binning/sparse.hpp, with the codes of code_entries.
-void search_sparse(Pool& pool, Array<const int64_t, 1> start,                   // in  (d + 1,)
-                   Array<const int32_t, 1> rows,                                // in  (entries,)
-                   Array<const uint8_t, 1> codes,                               // in  (entries,)
-                   Array<const int64_t, 1> columns,                             // in  (columns,)
-                   Array<const int32_t, 1> n_bins,                              // in  (columns,)
-                   Array<const uint8_t, 1> zero_code,                           // in  (columns,)
-                   Array<const uint8_t, 1> use,                                 // in  (columns,), of Use
-                   Array<const int32_t, 1> node_rows,                           // in  row ids, node by node
+void search_sparse(Pool& pool, Array<const int64_t, 1> start,  // in  (d + 1,)
+                   Array<const int32_t, 1> rows,               // in  (entries,)
+                   Array<const uint8_t, 1> codes,              // in  (entries,)
+                   Array<const int64_t, 1> columns,            // in  (columns,)
+                   Array<const int32_t, 1> n_bins,             // in  (columns,)
+                   Array<const uint8_t, 1> zero_code,          // in  (columns,)
+                   Array<const uint8_t, 1> use,                // in  (columns,), of Use
+                   Array<const double, 1> price,               // in  (columns,), or (0,): the same for all
+                   Array<const int32_t, 1> node_rows,          // in  row ids, node by node
                    Array<const int64_t, 1> begin, Array<const int64_t, 1> end,  // in  (nodes,), in node_rows
                    Array<const int64_t, 1> total,                               // in  (nodes,), cell sums
                    Array<const int64_t, 1> cells,                               // in  by row

@@ -19,23 +19,28 @@ inline double direction_of(uint8_t use) {
 
 // The columns of some tiles. Each category of a categorical column is a feature of its own: a row of
 // `category_use` holds the Use of each code, and a split sends one code to the right and all others to the
-// left.
+// left. `price` is what the first use of each column costs, in units of gain; nullptr: the same for all.
 struct ScannedColumns {
     const int32_t* n_bins;
     const uint8_t* use;
     const int32_t* category_row;
     const uint8_t* category_use;
+    const double* price = nullptr;
+
+    double price_of(int64_t column) const { return price == nullptr ? 0.0 : price[column]; }
 };
 
-// The best split so far, with its column.
+// The best split so far, with its column: the one with the largest gain after the price of the column.
 struct BestSplit {
+    double net = -std::numeric_limits<double>::infinity();
     double gain = -std::numeric_limits<double>::infinity();
     int32_t column = -1, bin = -1, missing_side = kMissingUnseen;
     int64_t left = 0;  // cell sum of the left side
 
     // Ties go to the split that was offered first.
-    void offer(const Split& split, int32_t in_column) {
-        if (split.gain > gain) {
+    void offer(const Split& split, int32_t in_column, double price = 0.0) {
+        if (split.gain - price > net) {
+            net = split.gain - price;
             gain = split.gain;
             column = in_column;
             bin = split.bin;
@@ -44,7 +49,7 @@ struct BestSplit {
         }
     }
     void offer(const BestSplit& other) {
-        if (other.gain > gain) *this = other;
+        if (other.net > net) *this = other;
     }
 };
 
@@ -58,14 +63,15 @@ struct NodeSplits {
 };
 
 inline void scan_categories(const int64_t* cells, const uint8_t* use, int32_t column, int n_codes,
-                            int64_t total, CellFormat format, SideTerms terms, NodeSplits& best) {
+                            int64_t total, CellFormat format, SideTerms terms, double price,
+                            NodeSplits& best) {
     BestThreshold owned(total, format, terms), fresh(total, format, terms);
     for (int32_t code = 0; code < n_codes; ++code) {
         if (use[code] == kOwned) owned.offer(total - cells[code], code, kMissingUnseen);
         if (use[code] == kNew) fresh.offer(total - cells[code], code, kMissingUnseen);
     }
     best.owned.offer(owned.split(), column);
-    best.fresh.offer(fresh.split(), column);
+    best.fresh.offer(fresh.split(), column, price);
 }
 
 // Scans columns [first, last), whose histograms of `width` cells each are contiguous.
@@ -78,11 +84,14 @@ inline void scan_columns(const int64_t* hist, int64_t width, const ScannedColumn
         const uint8_t use = columns.use[c] & kUseMask;
         if (use == kCategorical) {
             scan_categories(cells, columns.category_use + int64_t{columns.category_row[c]} * kCells, column,
-                            n_bins, total, format, terms, best);
+                            n_bins, total, format, terms, columns.price_of(c), best);
         } else if (use != kSkipped) {
-            BestSplit& best_of_use = use == kOwned ? best.owned : best.fresh;
             const double direction = direction_of(columns.use[c]);
-            best_of_use.offer(best_split(cells, n_bins, total, format, terms, direction), column);
+            const Split split = best_split(cells, n_bins, total, format, terms, direction);
+            if (use == kOwned)
+                best.owned.offer(split, column);
+            else
+                best.fresh.offer(split, column, columns.price_of(c));
         }
     }
 }

@@ -5,14 +5,17 @@
 namespace gtgbm {
 
 TileColumns::TileColumns(Array<const int32_t, 1> n_bins, Array<const uint8_t, 1> use,
-                         Array<const int32_t, 1> category_row, Array<const uint8_t, 2> category_use)
+                         Array<const int32_t, 1> category_row, Array<const uint8_t, 2> category_use,
+                         Array<const double, 1> price)
     : n_bins_(std::move(n_bins)),
       use_(std::move(use)),
       category_row_(std::move(category_row)),
-      category_use_(std::move(category_use)) {
+      category_use_(std::move(category_use)),
+      price_(std::move(price)) {
     const size_t columns = n_bins_.shape(0);
     require(use_.shape(0) == columns && category_row_.shape(0) == columns,
             "TileColumns: n_bins, use and category_row must have the same length");
+    require(price_.shape(0) == columns || price_.shape(0) == 0, "TileColumns: one price per column, or none");
     require(category_use_.shape(1) == kCells, "TileColumns: category_use must have 256 codes per row");
     for (size_t c = 0; c < columns; ++c) {
         require(n_bins_.data()[c] <= kMissingCell, "TileColumns: at most 255 bins");

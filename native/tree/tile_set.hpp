@@ -9,14 +9,16 @@ namespace gtgbm {
 // How a scan uses the columns of some tiles (see scan.hpp). Keeps the arrays alive.
 class TileColumns {
   public:
-    TileColumns(Array<const int32_t, 1> n_bins,         // in  (columns,), at most 255
-                Array<const uint8_t, 1> use,            // in  (columns,), Use and monotone constraint
-                Array<const int32_t, 1> category_row,   // in  (columns,), row of category_use or -1
-                Array<const uint8_t, 2> category_use);  // in  (categorical columns, 256), of Use
+    TileColumns(Array<const int32_t, 1> n_bins,        // in  (columns,), at most 255
+                Array<const uint8_t, 1> use,           // in  (columns,), Use and monotone constraint
+                Array<const int32_t, 1> category_row,  // in  (columns,), row of category_use or -1
+                Array<const uint8_t, 2> category_use,  // in  (categorical columns, 256), of Use
+                Array<const double, 1> price);         // in  (columns,), or (0,): the same for all
 
     int64_t size() const { return static_cast<int64_t>(n_bins_.shape(0)); }
     ScannedColumns scanned() const {
-        return {n_bins_.data(), use_.data(), category_row_.data(), category_use_.data()};
+        return {n_bins_.data(), use_.data(), category_row_.data(), category_use_.data(),
+                price_.shape(0) == 0 ? nullptr : price_.data()};
     }
 
   private:
@@ -24,6 +26,7 @@ class TileColumns {
     Array<const uint8_t, 1> use_;
     Array<const int32_t, 1> category_row_;
     Array<const uint8_t, 2> category_use_;
+    Array<const double, 1> price_;
 };
 
 // Codes of columns, with eight columns interleaved in each tile. Histograms of tile t have widths[t] cells

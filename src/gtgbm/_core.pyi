@@ -25,7 +25,7 @@ class GroupShape:
     def __init__(self, begin: I64, end: I64, first_child: I64, n_children: I64, tile: I64) -> None: ...
 
 class TileColumns:
-    def __init__(self, n_bins: I32, use: U8, category_row: I32, category_use: U8) -> None: ...
+    def __init__(self, n_bins: I32, use: U8, category_row: I32, category_use: U8, price: F64) -> None: ...
 
 class TileSet:
     def __init__(self, codes: U8, widths: I64, columns: TileColumns) -> None: ...
@@ -279,6 +279,7 @@ def search_sparse(
     n_bins: I32,
     zero_code: U8,
     use: U8,
+    price: F64,
     node_rows: I32,
     begin: I64,
     end: I64,
@@ -307,6 +308,7 @@ def search_groups(
     tiles: U8,
     codes: U8,
     members: I64,
+    price: F64,
     shape: GroupShape,
     n_codes: int,
     positions: I32,

@@ -13,10 +13,11 @@ from scipy.sparse import csc_matrix
 
 from gtgbm import AGBMRegressor, GTGBMClassifier, GTGBMRegressor, MultitaskGTGBMRegressor, Tree
 from gtgbm.data import Tiles
-from gtgbm.exact.arrays import F64, LANES, NEW, OWNED
+from gtgbm.exact.arrays import F64, I64, LANES, NEW, OWNED
 from gtgbm.growing import FeatureColumns
-from gtgbm.growing.best_first import best_first, used_purchases
+from gtgbm.growing.best_first import NodeFeatures, best_first, used_purchases
 from gtgbm.growing.growing_tree import Purchase
+from gtgbm.pricing import FeatureUnits
 from tests.strategies import seeds, selects_few
 
 N = 800
@@ -75,11 +76,24 @@ def test_purchases_of_nodes_that_are_not_kept() -> None:
     kept = best_first(tree, 3)
     assert kept.tolist() == [0, 1, 2, 3, 4]
     of_root, of_leaf = Purchase(8, 0, 8, None, 0.9, 0.1), Purchase(7, 2, 7, None, 0.25, 0.125)
-    assert used_purchases([of_root, of_leaf], tree, features, kept) == ([of_root], [7])
+    alone = FeatureUnits(10)
+
+    def used(features: I64, units: FeatureUnits) -> tuple[list[Purchase], list[int]]:
+        uses = NodeFeatures(features, lambda feature: (feature, None))
+        return used_purchases([of_root, of_leaf], tree, uses, kept, units)
+
+    assert used(features, alone) == ([of_root], [7])
     # Now node 1 uses the feature too, for free, since node 2 had its turn first.
     shared = np.where(features == 9, 7, features)
     of_sibling = Purchase(7, 1, 7, None, 0.5, 0.125)
-    assert used_purchases([of_root, of_leaf], tree, shared, kept) == ([of_root, of_sibling], [])
+    assert used(shared, alone) == ([of_root, of_sibling], [])
+    # Features 7 and 9 are bought together: node 1 uses what node 2 has paid.
+    group = np.full(10, -1)
+    group[[7, 9]] = 0
+    assert used(features, FeatureUnits(10, group=group)) == (
+        [of_root, Purchase(9, 1, 9, None, 0.5, 0.125)],
+        [],
+    )
 
 
 @given(seeds, st.integers(1, 20), st.data())
@@ -155,9 +169,9 @@ def test_what_is_selected_is_what_trees_use(
     given_back: list[int] = []
     give_back = FeatureColumns.give_back
 
-    def noted(self: FeatureColumns, feature: int) -> None:
-        given_back.append(feature)
-        give_back(self, feature)
+    def noted(self: FeatureColumns, features: I64) -> None:
+        given_back.extend(features.tolist())
+        give_back(self, features)
 
     monkeypatch.setattr(FeatureColumns, "give_back", noted)
     X, y = make()
@@ -213,9 +227,9 @@ def test_a_feature_given_back_can_be_bought_again(monkeypatch: pytest.MonkeyPatc
     given_back: set[int] = set()
     give_back = FeatureColumns.give_back
 
-    def noted(self: FeatureColumns, feature: int) -> None:
-        given_back.add(feature)
-        give_back(self, feature)
+    def noted(self: FeatureColumns, features: I64) -> None:
+        given_back.update(features.tolist())
+        give_back(self, features)
 
     monkeypatch.setattr(FeatureColumns, "give_back", noted)
     X, y = table()

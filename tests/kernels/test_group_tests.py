@@ -16,6 +16,7 @@ from gtgbm.search.dealing import GroupTree, divide
 from tests.kernels import reference
 from tests.strategies import Nodes, assert_refused, nodes_of, pools, seeds
 
+SAME_PRICE: F64 = np.empty((0, 0))
 # Often too small to wake a pool's threads, now and then large enough.
 test_rows = st.sampled_from([1, 2, 5, 40, 40, 257, 2500])
 n_codes_drawn = st.sampled_from([2, 3, 16, 64, 255, 256])
@@ -122,6 +123,7 @@ def search(
     nodes: Nodes,
     leaf: tuple[int, int],
     kept: int,
+    price: F64 = SAME_PRICE,
 ) -> tuple[I64, F64]:
     """Candidates of all nodes; `leaf` holds the fewest rows and the regularization of a side."""
     shape = (nodes.begin.shape[0], kept)
@@ -131,6 +133,7 @@ def search(
         tiles,
         codes,
         g.members,
+        price,
         g.tree.native(),
         n_codes,
         nodes.rows,
@@ -169,7 +172,9 @@ def test_search_groups(
     kept = min(most, g.members.shape[0])
     codes: U8 = feature_values(np.random.default_rng(seed), d, m, n_codes - 1, np.uint8)
     tiles = build_codes8(pool, codes, g, n_codes, exact=False)
-    feature, gain = search(pool, tiles, codes, g, n_codes, nodes, leaf, kept)
+    prices = np.random.default_rng(seed).choice([0.0, 2.5, 300.0, np.inf], g.members.shape)
+    price = prices if seed % 2 else SAME_PRICE
+    feature, gain = search(pool, tiles, codes, g, n_codes, nodes, leaf, kept, price)
     expected_feature, expected_gain = reference.search_groups(
         tiles,
         codes,
@@ -182,6 +187,7 @@ def test_search_groups(
         nodes.count_bits,
         *leaf,
         kept,
+        price,
     )
     np.testing.assert_array_equal(feature, expected_feature)
     np.testing.assert_allclose(gain, expected_gain, rtol=0 if m <= 40 else 1e-12)
@@ -304,21 +310,34 @@ def test_wrong_searches_are_refused() -> None:
     positions, cells = np.arange(6, dtype=np.int32), np.ones(6, np.int64)
     begin, end, found = np.array([0, 2, 4]), np.array([2, 4, 6]), np.zeros((3, 2), np.int64)
     rows = (positions, cells, begin, end, 4, 1, 0.0)
-    good = (_core.Pool(2), tiles, codes, members, shape_of(), 8, *rows, found, np.zeros((3, 2)))
+    good = (
+        _core.Pool(2),
+        tiles,
+        codes,
+        members,
+        np.zeros((2, 4)),
+        shape_of(),
+        8,
+        *rows,
+        found,
+        np.zeros((3, 2)),
+    )
     bad: dict[str, dict[int, object]] = {
         "subsets": {1: tiles[:1].copy()},
         "tile rows": {1: np.zeros((2, 1, 5, 2), np.uint8)},
         "width": {1: np.zeros((2, 1, 6, 4), np.uint8)},
         "member": {3: members + 2},
-        "few codes": {5: 1},
-        "many codes": {5: 257},
-        "more positions than codes": {6: np.zeros(7, np.int32), 7: np.ones(7, np.int64)},
-        "cells": {7: np.ones(5, np.int64)},
-        "before": {8: np.array([-1, 2, 4])},
-        "backwards": {8: np.array([0, 2, 7])},
-        "beyond": {9: np.array([2, 4, 7])},
-        "ends": {9: end[:2].copy()},
-        "feature": {13: found.T.copy()},
-        "gain": {14: np.zeros((2, 3))},
+        "prices": {4: np.zeros((1, 4))},
+        "members of prices": {4: np.zeros((2, 3))},
+        "few codes": {6: 1},
+        "many codes": {6: 257},
+        "more positions than codes": {7: np.zeros(7, np.int32), 8: np.ones(7, np.int64)},
+        "cells": {8: np.ones(5, np.int64)},
+        "before": {9: np.array([-1, 2, 4])},
+        "backwards": {9: np.array([0, 2, 7])},
+        "beyond": {10: np.array([2, 4, 7])},
+        "ends": {10: end[:2].copy()},
+        "feature": {14: found.T.copy()},
+        "gain": {15: np.zeros((2, 3))},
     }
-    assert_refused(_core.search_groups, good, bad | bad_shapes(4))
+    assert_refused(_core.search_groups, good, bad | bad_shapes(5))

@@ -58,7 +58,7 @@ def by_entries(cells: I64, n_bins: int, use: int) -> Split:
     start, codes = np.array([0, entries.shape[0]]), occupied[entries].astype(np.uint8)
     zero = np.zeros(1, dtype=np.int64)
     column = np.array([n_bins], np.int32), np.zeros(1, np.uint8), np.array([NEW | use], np.uint8)
-    stored = (start, entries.astype(np.int32), codes, zero, *column)
+    stored = (start, entries.astype(np.int32), codes, zero, *column, np.empty(0))
     n, total = len(occupied), np.full(1, cells.sum(), dtype=np.int64)
     node = (np.arange(n, dtype=np.int32), zero, zero + n, total, cells[occupied])
     gain, where = np.empty(1), np.empty((1, 3), np.int32)

@@ -102,6 +102,23 @@ def test_scan_histograms(pool: _core.Pool, level: Level, min_leaf: int, l2: floa
             assert (float(gain[k, side]), *where[k, side].tolist()) == best[:4]
 
 
+@given(pools, levels(), st.sampled_from([1, 5]), st.data())
+def test_a_new_feature_is_chosen_by_its_gain_after_its_price(
+    pool: _core.Pool, level: Level, min_leaf: int, data: st.DataObject
+) -> None:
+    codes, columns, nodes = level
+    hist, bits, m = histograms(codes, nodes), nodes.count_bits, columns.use.shape[0]
+    prices = st.one_of(st.sampled_from([0.0, np.inf]), st.floats(0.0, 50.0))
+    columns = columns._replace(price=np.array(data.draw(st.lists(prices, min_size=m, max_size=m))))
+    slot = np.arange(nodes.begin.shape[0])
+    gain, where = scan(pool, hist, columns, slot, nodes.total, bits, min_leaf)
+    for node in slot.tolist():
+        by_column, total = hist[node].reshape(-1, CELLS), int(nodes.total[node])
+        for side, use in enumerate((OWNED, NEW)):
+            best = reference.scan_columns(by_column, columns, use, total, bits, min_leaf)
+            assert (float(gain[node, side]), *where[node, side].tolist()) == best[:4]
+
+
 @given(pools, levels(gradient=2**20), st.sampled_from([1, 5]))
 def test_the_best_is_the_best_of_single_columns(pool: _core.Pool, level: Level, min_leaf: int) -> None:
     codes, columns, nodes = level
@@ -207,20 +224,21 @@ def test_wrong_shapes_are_refused() -> None:
         "no category row": {4: np.full(9, -1, i32)},
         "category uses": {5: np.zeros((0, CELLS), u8)},
         "categories": {5: category_use[:, :255].copy()},
-        "slot": {6: np.array([0, 2])},
-        "no slot": {6: np.array([0, -1])},
-        "slots": {6: np.array([0])},
-        "total": {7: total[:1].copy()},
-        "gain": {11: np.zeros((1, 2))},
-        "gains": {11: np.zeros((2, 3))},
-        "where": {12: np.zeros((1, 2, 3), i32)},
-        "sides of where": {12: np.zeros((2, 1, 3), i32)},
-        "entries of where": {12: np.zeros((2, 2, 2), i32)},
+        "prices": {6: np.zeros(8)},
+        "slot": {7: np.array([0, 2])},
+        "no slot": {7: np.array([0, -1])},
+        "slots": {7: np.array([0])},
+        "total": {8: total[:1].copy()},
+        "gain": {12: np.zeros((1, 2))},
+        "gains": {12: np.zeros((2, 3))},
+        "where": {13: np.zeros((1, 2, 3), i32)},
+        "sides of where": {13: np.zeros((2, 1, 3), i32)},
+        "entries of where": {13: np.zeros((2, 2, 2), i32)},
     }
-    columns = (n_bins, use, category_row, category_use)
+    columns = (n_bins, use, category_row, category_use, np.zeros(9))
     outputs = (np.zeros((2, 2)), np.zeros((2, 2, 3), i32))
 
     def scan_them(pool: _core.Pool, hist: I64, *given: Any) -> None:
-        _core.scan_histograms(pool, _core.TileColumns(*given[:4]), hist, *given[4:])
+        _core.scan_histograms(pool, _core.TileColumns(*given[:5]), hist, *given[5:])
 
     assert_refused(scan_them, (_core.Pool(2), hist, *columns, slot, total, 4, 1, 0.0, *outputs), bad)

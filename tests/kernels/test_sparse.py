@@ -14,6 +14,8 @@ from gtgbm.exact.arrays import CELLS, F64, FALLING, I32, I64, LANES, NEW, RISING
 from tests.kernels import reference
 from tests.strategies import FLOATS, INTEGERS, Nodes, assert_refused, nodes_of, pools, seeds
 
+SAME_PRICE: F64 = np.empty(0)
+
 
 @dataclass(frozen=True)
 class Sparse:
@@ -127,19 +129,27 @@ def search(
     nodes: Nodes,
     leaf: int,
     l2: float = 0.0,
+    price: F64 = SAME_PRICE,
 ) -> tuple[F64, I32]:
     """Best splits by the sparse kernel."""
     codes, zero = entry_codes(_core.Pool(1), table, columns, edges)
     k = nodes.begin.shape[0]
     gain, where = np.full(k, 77.0), np.full((k, 3), 77, dtype=np.int32)
-    stored = (table.start, table.rows, codes, columns, edges[1] + 1, zero, use)
+    stored = (table.start, table.rows, codes, columns, edges[1] + 1, zero, use, price)
     ranges = (nodes.rows, nodes.begin, nodes.end, nodes.total, nodes.cells)
     _core.search_sparse(pool, *stored, *ranges, nodes.count_bits, leaf, l2, gain, where)
     return gain, where
 
 
 def dense_search(
-    table: Sparse, columns: I64, use: U8, edges: tuple[F64, I32], nodes: Nodes, leaf: int, l2: float = 0.0
+    table: Sparse,
+    columns: I64,
+    use: U8,
+    edges: tuple[F64, I32],
+    nodes: Nodes,
+    leaf: int,
+    l2: float = 0.0,
+    price: F64 = SAME_PRICE,
 ) -> tuple[F64, I32]:
     """Best splits by the dense kernels, whose twins are in reference.py."""
     codes, k, m = dense_codes(table, columns, edges, LANES, 0), nodes.begin.shape[0], columns.shape[0]
@@ -149,7 +159,7 @@ def dense_search(
     _core.build_histograms(_core.Pool(1), codes, *ranges, scratch, hist)
     none = np.full(m, -1, np.int32), np.zeros((0, CELLS), np.uint8)
     gain, where = np.full((k, 2), 77.0), np.full((k, 2, 3), 77, dtype=np.int32)
-    scanned = _core.TileColumns(edges[1] + 1, use, *none)
+    scanned = _core.TileColumns(edges[1] + 1, use, *none, price)
     at_nodes = (np.arange(k), nodes.total, nodes.count_bits, leaf, l2)
     _core.scan_histograms(_core.Pool(1), scanned, hist, *at_nodes, gain, where)
     return gain[:, 1], where[:, 1]
@@ -172,8 +182,9 @@ def test_search_sparse(
     nodes = data.draw(nodes_of(n, int(rng.choice([2, 2**20]))))
     edges = dense_thresholds(table, np.arange(n), columns, bins)
     l2 = float(rng.choice([0.0, 0.7, 12.5]))
-    found = search(pool, table, columns, use, edges, nodes, leaf, l2)
-    dense = dense_search(table, columns, use, edges, nodes, leaf, l2)
+    price = rng.choice([0.0, 3.5, 20.0, np.inf], columns.shape[0]) if rng.random() < 0.5 else SAME_PRICE
+    found = search(pool, table, columns, use, edges, nodes, leaf, l2, price)
+    dense = dense_search(table, columns, use, edges, nodes, leaf, l2, price)
     for part, expected in zip(found, dense, strict=True):
         np.testing.assert_array_equal(part, expected)
 
@@ -256,7 +267,7 @@ def test_wrong_tables_are_refused() -> None:
 def test_wrong_searches_are_refused() -> None:
     i32, i64, u8 = np.int32, np.int64, np.uint8
     stored = (np.array([0, 2, 3]), np.array([0, 3, 1], i32), np.zeros(3, u8), np.array([1, 0]))
-    by_column = (np.full(2, 3, i32), np.array([0, 2], u8), np.full(2, NEW, u8))
+    by_column = (np.full(2, 3, i32), np.array([0, 2], u8), np.full(2, NEW, u8), np.zeros(2))
     nodes = (np.arange(4, dtype=i32), np.array([0, 2]), np.array([2, 4]), np.full(2, 2, i64), np.ones(4, i64))
     good = (_core.Pool(2), *stored, *by_column, *nodes, 3, 1, 0.0, np.zeros(2), np.zeros((2, 3), i32))
     bad: dict[str, dict[int, object]] = {
@@ -272,17 +283,18 @@ def test_wrong_searches_are_refused() -> None:
         "zeros": {6: np.zeros(1, u8)},
         "zero beyond the bins": {6: np.array([0, 3], u8)},
         "uses": {7: np.full(1, NEW, u8)},
-        "node row": {8: np.array([0, 1, 2, 4], i32)},
-        "no node row": {8: np.array([0, -1, 2, 3], i32)},
-        "few node rows": {8: np.arange(3, dtype=i32)},
-        "before": {9: np.array([-1, 2])},
-        "backwards": {9: np.array([3, 2])},
-        "beyond": {10: np.array([2, 5])},
-        "ends": {10: np.array([2])},
-        "totals": {11: np.full(1, 2, i64)},
-        "cells": {12: np.ones(3, i64)},
-        "gain": {16: np.zeros(1)},
-        "where": {17: np.zeros((1, 3), i32)},
-        "entries of where": {17: np.zeros((2, 2), i32)},
+        "prices": {8: np.zeros(1)},
+        "node row": {9: np.array([0, 1, 2, 4], i32)},
+        "no node row": {9: np.array([0, -1, 2, 3], i32)},
+        "few node rows": {9: np.arange(3, dtype=i32)},
+        "before": {10: np.array([-1, 2])},
+        "backwards": {10: np.array([3, 2])},
+        "beyond": {11: np.array([2, 5])},
+        "ends": {11: np.array([2])},
+        "totals": {12: np.full(1, 2, i64)},
+        "cells": {13: np.ones(3, i64)},
+        "gain": {17: np.zeros(1)},
+        "where": {18: np.zeros((1, 3), i32)},
+        "entries of where": {18: np.zeros((2, 2), i32)},
     }
     assert_refused(_core.search_sparse, good, bad)

@@ -299,28 +299,28 @@ def test_wrong_shapes_are_refused() -> None:
         "use": {4: np.array([16], u8)},
         "category row": {4: np.array([CATEGORICAL], u8)},
         "category uses": {6: np.zeros((1, 255), u8)},
-        "before": {7: np.array([-1])},
-        "backwards": {7: np.array([3]), 8: np.array([2])},
-        "beyond": {8: np.array([5])},
-        **{f"subtree array {k}": {k: two} for k in (7, 8, 9, 10, 11, 24)},
-        "one row to split": {13: 1},
-        "empty leaves": {14: 0},
-        "rows": {17: np.arange(3, dtype=i32)},
-        "cells": {18: np.ones(3, i64)},
-        "half the scratch": {19: np.zeros((1, 4), i32)},
-        "short scratch": {19: np.zeros((2, 3), i32)},
-        "ordered": {20: np.zeros(3, i64)},
-        "first": {21: ones},
-        "places before": {21: np.array([-1, 3])},
-        "places backwards": {21: np.array([3, 0])},
-        "places beyond": {21: np.array([0, 4])},
-        "no place": {21: np.array([0, 0])},
-        "entries": {22: np.zeros((3, 7), i64)},
-        "gain": {23: np.zeros(2)},
+        "before": {8: np.array([-1])},
+        "backwards": {8: np.array([3]), 9: np.array([2])},
+        "beyond": {9: np.array([5])},
+        **{f"subtree array {k}": {k: two} for k in (8, 9, 10, 11, 12, 25)},
+        "one row to split": {14: 1},
+        "empty leaves": {15: 0},
+        "rows": {18: np.arange(3, dtype=i32)},
+        "cells": {19: np.ones(3, i64)},
+        "half the scratch": {20: np.zeros((1, 4), i32)},
+        "short scratch": {20: np.zeros((2, 3), i32)},
+        "ordered": {21: np.zeros(3, i64)},
+        "first": {22: ones},
+        "places before": {22: np.array([-1, 3])},
+        "places backwards": {22: np.array([3, 0])},
+        "places beyond": {22: np.array([0, 4])},
+        "no place": {22: np.array([0, 0])},
+        "entries": {23: np.zeros((3, 7), i64)},
+        "gain": {24: np.zeros(2)},
     }
 
     def grow_them(pool: _core.Pool, codes: U8, widths: I64, *given: Any) -> None:
-        tiles = _core.TileSet(codes, widths, _core.TileColumns(*given[:4]))
-        _core.grow_subtrees(pool, tiles, *given[4:])
+        tiles = _core.TileSet(codes, widths, _core.TileColumns(*given[:5]))
+        _core.grow_subtrees(pool, tiles, *given[5:])
 
     assert_refused(grow_them, good, bad)

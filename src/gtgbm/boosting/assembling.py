@@ -11,7 +11,15 @@ from gtgbm.boosting.booster import Booster
 from gtgbm.boosting.callbacks import AnyCallback
 from gtgbm.boosting.model import Model
 from gtgbm.boosting.problem import Problem
-from gtgbm.data import CategoryColumn, Columns, DenseColumns, SparseColumns, encode_categories, sample_rows
+from gtgbm.data import (
+    CategoryColumn,
+    Columns,
+    DenseColumns,
+    SparseColumns,
+    columns_of_features,
+    encode_categories,
+    sample_rows,
+)
 from gtgbm.exact import F64, I64, U8, FitContext, Timings
 from gtgbm.growing import FeatureColumns, OtherTasksColumns, OwnedColumns, TreeGrower
 from gtgbm.pricing import FeatureCosts
@@ -108,9 +116,7 @@ def assemble(
     rng = np.random.default_rng(problem.seed)
     n, d = table.shape
     directions = settings.columns.directions(d)
-    is_number = np.ones(d, dtype=np.bool_)
-    is_number[list(settings.columns.categorical)] = False
-    searched = np.flatnonzero(is_number)
+    searched = settings.searched(d)
     choice = _choice_of_search(problem, searched, context)
     with timings.stage("binning"):
         categorical = _categorical(problem) if among is None else among.categorical
@@ -120,9 +126,9 @@ def assemble(
         columns = _columns(problem, sample, context)
     else:
         columns = among.columns(sample, threshold_rows)
-    limit = settings.prices.limit
+    limit = settings.prices.limits.count
     search: Search
-    if continued is not None and limit is not None and len(continued.history) >= limit:
+    if continued is not None and limit is not None and _n_units(problem, continued) >= limit:
         # No more features can be bought, so the search only provides the columns of owned features.
         search = ExhaustiveSearch(columns, searched[:0], directions, context)
     elif choice == "exhaustive":
@@ -130,10 +136,11 @@ def assemble(
     else:
         search = _group_search(problem, columns, searched, directions, context, rng)
     owned = OwnedColumns(n, d, categorical, directions)
-    costs = _costs(problem, owned.n_features) if among is None else among.costs
+    costs = _costs(problem, categorical) if among is None else among.costs
     feature_columns = FeatureColumns(owned, OtherTasksColumns(n, directions), search)
     grower = TreeGrower(context, feature_columns, costs, settings.tree.limits)
     grower.own_given(settings.columns.given)
+    grower.own_fixed(settings.prices.units.fixed)
     model = empty_model(problem, context) if continued is None else continued
     return Fit(Booster(problem, context, grower, model), choice, timings)
 
@@ -157,7 +164,7 @@ def _categorical(problem: Problem) -> list[CategoryColumn]:
     weights, columns = problem.data.targets.weights, settings.columns
     min_leaf = settings.tree.limits(weights).min_leaf
     return encode_categories(
-        table, columns.categorical, weights.cells, min_leaf, table.shape[1], columns.whole_categories
+        table, settings.categorical, weights.cells, min_leaf, table.shape[1], columns.whole_categories
     )
 
 
@@ -168,9 +175,17 @@ def _columns(problem: Problem, sample: I64, context: FitContext) -> Columns:
     return SparseColumns(table, context.pool, max_bins, sample)
 
 
-def _costs(problem: Problem, n_features: int) -> FeatureCosts:
-    prices = problem.settings.prices
-    return FeatureCosts(n_features, prices.penalty, prices.scale, prices.limit, prices.above_chance)
+def _n_units(problem: Problem, model: Model) -> int:
+    """Return how many units of purchase the features of a model are."""
+    units = problem.settings.prices.units
+    alone = [entry for entry in model.history if units.group_of(entry.feature) is None]
+    return len(alone) + len({units.group_of(entry.feature) for entry in model.history} - {None})
+
+
+def _costs(problem: Problem, categorical: Sequence[CategoryColumn]) -> FeatureCosts:
+    prices, n_columns = problem.settings.prices, problem.data.table.shape[1]
+    units = prices.units.of_features(*columns_of_features(n_columns, categorical))
+    return FeatureCosts(units, prices.penalty, prices.scale, prices.limits, prices.above_chance)
 
 
 def _start(problem: Problem, context: FitContext) -> F64:

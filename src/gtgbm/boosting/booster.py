@@ -53,7 +53,12 @@ class Booster:
         self._sampling = Sampling(self._rounds.subsample, self._rounds.colsample, problem.seed)
         self._n_columns = problem.data.table.shape[1]
         self._directions = problem.settings.columns.directions(self._n_columns)
-        grower.resume((entry.feature, entry.category) for entry in model.history)
+        fixed = problem.settings.prices.units.fixed
+        known = {entry.feature for entry in model.history}
+        self._unlisted_fixed = [column for column in fixed if column not in known]
+        grower.resume(
+            (entry.feature, entry.category) for entry in model.history if entry.feature not in fixed
+        )
         forest = model.forest()
         self._scores = forest.scores(problem.data.table, context.pool)
         self._evaluations = Evaluations(problem.loss, problem.evaluated, context)
@@ -86,6 +91,9 @@ class Booster:
             self._derivatives = self._loss.derivatives(self._scores, self._targets, self._context)
         loss = self._derivatives.mean_loss
         model.training_losses.append(loss)
+        # Fixed features are selected whether trees use them or not.
+        model.history += [HistoryEntry(t, column, 0.0, 0.0, loss) for column in self._unlisted_fixed]
+        self._unlisted_fixed = []
         model.history += _history_entries(t, grown, loss)
         if not np.isfinite(loss):
             raise ValueError(

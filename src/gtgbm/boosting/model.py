@@ -24,6 +24,8 @@ class HistoryEntry(NamedTuple):
         Mean training loss after that round.
     category : float, str or None
         The category selected (NaN: missing values; text if from a dataframe); None for a whole column.
+    cost : float
+        What the feature adds to the total cost of the model: 0 if it is bought together with an earlier one.
     """
 
     tree: int
@@ -32,6 +34,7 @@ class HistoryEntry(NamedTuple):
     price: float
     training_loss: float
     category: Any = None
+    cost: float = 1.0
 
 
 @dataclass

@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from gtgbm.exact import FALLING, RISING, U8, RowWeights
-from gtgbm.pricing import PenaltyScale
+from gtgbm.exact import FALLING, I64, RISING, U8, RowWeights
+from gtgbm.pricing import PLAIN, PenaltyScale, SpendingLimits, Units
 from gtgbm.search import GroupTestSettings
 from gtgbm.tree import TreeLimits
 
@@ -34,20 +34,23 @@ class PriceSettings:
         μ: price of the first use of a feature.
     scale : {"root", "absolute"}
         Unit of the penalty; see `FeatureCosts`.
-    limit : int or None
-        Most features that may be selected.
+    limits : SpendingLimits
+        Most features that may be selected, and their highest total cost.
     above_chance : bool
         Whether a purchase must gain more than the best split of useless features gains by chance.
     drops : bool
-        Forward-backward selection: whether more features are bought than `limit`, and the least important
+        Forward-backward selection: whether more features are bought than allowed, and the least important
         ones dropped.
+    units : Units
+        What is bought together, what it costs, and what is owned from the start.
     """
 
     penalty: float
     scale: PenaltyScale
-    limit: int | None
+    limits: SpendingLimits
     above_chance: bool = False
     drops: bool = False
+    units: Units = PLAIN
 
 
 @dataclass(frozen=True)
@@ -198,4 +201,21 @@ class Settings:
 
     def with_limit(self, limit: int | None) -> Settings:
         """Return the same settings with another limit on the number of features."""
-        return self.with_prices(replace(self.prices, limit=limit))
+        return self.with_prices(replace(self.prices, limits=replace(self.prices.limits, count=limit)))
+
+    def buying_nothing(self) -> Settings:
+        """Return the same settings, but no feature is bought beside those that are owned from the start."""
+        return self.with_limit(0)
+
+    def searched(self, n_columns: int) -> I64:
+        """Return the numeric columns that may be used, ascending."""
+        may_search = np.ones(n_columns, dtype=np.bool_)
+        may_search[list(self.columns.categorical)] = False
+        may_search[self.prices.units.forbidden] = False
+        return np.flatnonzero(may_search)
+
+    @property
+    def categorical(self) -> list[int]:
+        """The categorical columns that may be used."""
+        forbidden = set(self.prices.units.forbidden.tolist())
+        return [column for column in self.columns.categorical if column not in forbidden]

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import gtgbm
+from gtgbm.cli.cost_files import CostOptions
 from gtgbm.cli.errors import one_line_errors
 from gtgbm.cli.files import from_stdin
 from gtgbm.cli.option_groups import (
@@ -70,6 +71,7 @@ def fit(
     out: Annotated[Path, typer.Option(help="Model file to write (JSON).", show_default=False)],
     *,
     rows: RowOptions,
+    costs: CostOptions,
     id_columns: IdColumns = None,
     text: TextOptions,
     texts: ParameterTexts,
@@ -97,19 +99,22 @@ def fit(
     gtgbm fit data.parquet --target clicked --n-features-to-select 20 --out model.json
     """
     with one_line_errors(), from_stdin(table) as path:
+        from gtgbm.cli.loading import Roles
+
         text_format = text.format()
+        roles = Roles(rows.target, rows.weight, rows.qid, task)
+        ids, exclude = split_names(id_columns), split_names(rows.exclude)
         parameters = rows.parameters(texts, path, text_format)
+        no_features = {*roles.named().values(), *ids, *exclude}
+        parameters = costs.parameters(parameters, path, text_format, no_features)
         if quiet or json:
             parameters.setdefault("verbose", 0)
         from rich.console import Console
 
         from gtgbm.cli.fit import FitOptions, Source, run_fit
-        from gtgbm.cli.loading import Roles
         from gtgbm.cli.models import ModelOptions
 
-        roles = Roles(rows.target, rows.weight, rows.qid, task)
-        ids = split_names(id_columns)
-        source = Source(path, roles, split_names(rows.exclude), text_format, ids, path != table)
+        source = Source(path, roles, exclude, text_format, ids, path != table)
         options = FitOptions(source, ModelOptions(rows.kind.value, parameters), out, valid, time_limit, json)
         run_fit(options, Console(stderr=True, quiet=quiet))
 

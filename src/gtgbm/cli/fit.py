@@ -99,8 +99,8 @@ def run_fit(options: FitOptions, console: Console) -> None:
 def _stoppable(options: FitOptions, console: Console) -> FitOptions:
     """Return the options; with a time limit, features are selected by a single fit, which can be stopped."""
     parameters = options.model.parameters
-    limits = [parameters.get(name) for name in ("n_features_to_select", "n_features_per_task")]
-    if options.time_limit is None or limits == [None, None]:
+    limits = [parameters.get(name) for name in ("n_features_to_select", "n_features_per_task", "cost_budget")]
+    if options.time_limit is None or limits == [None] * len(limits):
         return options
     selection = parameters.get("selection", "auto")
     if selection == "forward-backward":

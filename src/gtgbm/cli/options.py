@@ -19,7 +19,7 @@ from gtgbm.parameters import PARAMETERS, Choice, Flag, Parameter
 ParameterTexts = dict[str, Any]
 """Texts of the parameters that the user set, by name; the others keep their defaults."""
 
-_REPEATABLE = ("categorical_features",)
+_REPEATABLE = ("categorical_features", "fixed_features")
 
 
 def parameter_flags(

@@ -38,6 +38,7 @@ def selection(model: StoredModel) -> dict[str, Any]:
     last = max(fitted.n_rounds - 1, 0)
     return {
         "features": len(fitted.history),
+        "total_cost": sum(entry.cost for entry in fitted.history),
         "selected": [_selected(model, k, entry, validation) for k, entry in enumerate(fitted.history)],
         "search": {"name": str(part.search), "reason": part.search.reason},
         "rounds": fitted.n_rounds,
@@ -73,6 +74,7 @@ def _selected(
         "tree": entry.tree,
         "gain": entry.gain,
         "price": entry.price,
+        "cost": entry.cost,
         "training_loss": entry.training_loss,
     }
     if entry.category is not None:
@@ -92,7 +94,9 @@ def print_selection(model: StoredModel, console: Console) -> None:
         table = Table(title=Text(f"Task {part['task']}") if "task" in part else title)
         metrics = [key for key in (part["selected"] or [{}])[0] if key.startswith("validation_")]
         shown = metrics[-1:] or ["training_loss"]
-        for heading in ("", "feature", "round", "gain", "price", f"{shown[0].replace('_', ' ')} after"):
+        has_costs = any(feature["cost"] != 1.0 for feature in part["selected"])
+        headings = ["", "feature", "round", "gain", "price", "cost", f"{shown[0].replace('_', ' ')} after"]
+        for heading in headings if has_costs else [name for name in headings if name != "cost"]:
             table.add_column(heading, justify="left" if heading == "feature" else "right")
         # The value is of the model after the whole tree: it is shown at the last feature of the tree.
         last = {feature["tree"]: feature["order"] for feature in part["selected"]}
@@ -102,9 +106,13 @@ def print_selection(model: StoredModel, console: Console) -> None:
                 name += f" = {'missing' if feature['category'] is None else feature['category']}"
             is_last = last[feature["tree"]] == feature["order"]
             numbers = [f"{feature[key]:.4f}" for key in ("gain", "price")]
+            numbers += [f"{feature['cost']:g}"] if has_costs else []
             numbers.append(f"{feature[shown[0]]:.4f}" if is_last else "")
             table.add_row(str(feature["order"]), Text(name), str(feature["tree"] + 1), *numbers)
         console.print(table)
+        if has_costs:
+            total = sum(feature["cost"] for feature in part["selected"])
+            console.print(f"Total cost: {total:g}", highlight=False)
     if not content.get("selected", True):
         console.print("No feature was selected: every feature gains less than it costs. Lower --penalty.")
     if content.get("validation"):

@@ -3,7 +3,12 @@
 Input checks and dataframes; dense, sparse and categorical columns; tiles of codes; samples of rows.
 """
 
-from gtgbm.data.categories import CategoryColumn, encode_categories, encode_categories_of_tasks
+from gtgbm.data.categories import (
+    CategoryColumn,
+    columns_of_features,
+    encode_categories,
+    encode_categories_of_tasks,
+)
 from gtgbm.data.columns import BinnedColumn, Columns, DenseColumns
 from gtgbm.data.frame_values import UNSEEN, Kind, is_missing
 from gtgbm.data.frames import (
@@ -46,6 +51,7 @@ __all__ = [
     "check_rows",
     "check_sparse",
     "columns_of",
+    "columns_of_features",
     "encode_categories",
     "encode_categories_of_tasks",
     "encode_frame",

@@ -58,6 +58,29 @@ class CategoryColumn:
         return self.first_feature + (1 if self.is_whole else int(self.values.shape[0]))
 
 
+def columns_of_features(n_columns: int, categorical: Sequence[CategoryColumn]) -> tuple[I64, Bool]:
+    """Return the column of each feature.
+
+    Parameters
+    ----------
+    n_columns : int
+        Columns of the table; the feature of a numeric column has the number of the column.
+
+    Returns
+    -------
+    column : ndarray of int64, shape (features,)
+    is_feature : ndarray of bool, shape (features,)
+        False for the number of a column whose categories are features instead.
+    """
+    n_features = max([n_columns, *(column.end_feature for column in categorical)])
+    columns: I64 = np.arange(n_features, dtype=np.int64)
+    is_feature: Bool = np.ones(n_features, dtype=np.bool_)
+    for column in categorical:
+        columns[column.first_feature : column.end_feature] = column.column
+        is_feature[column.column] = column.is_whole
+    return columns, is_feature
+
+
 def encode_categories(
     table: AnyTable,
     columns: Sequence[int],

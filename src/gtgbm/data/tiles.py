@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtgbm import _core
-from gtgbm.exact import CATEGORICAL, CELLS, I32, I64, LANES, NEW, OTHER_TASKS, SKIPPED, U8, Bool
+from gtgbm.exact import CATEGORICAL, CELLS, F64, I32, I64, LANES, NEW, OTHER_TASKS, SKIPPED, U8, Bool
 
 T = TypeVar("T", bound=np.generic)
+
+_SAME_PRICE: F64 = np.empty(0)
+"""Stands for one price of all columns, which does not matter for which of them is best."""
 
 
 class Tiles:
@@ -101,6 +104,14 @@ class Tiles:
         """Exclude some columns, shape (n_columns,), from scans; None: exclude none."""
         self._is_skipped = skipped
 
+    def skip_last(self) -> None:
+        """Exclude the column that was added last from the scans of the current tree."""
+        assert self._is_skipped is not None
+        skipped = np.zeros(self.n_columns, dtype=np.bool_)
+        skipped[: self._is_skipped.shape[0]] = self._is_skipped
+        skipped[-1] = True
+        self._is_skipped = skipped
+
     @property
     def category_row(self) -> I32:
         """Row of `category_use` of each categorical column, shape (n_columns,)."""
@@ -112,7 +123,9 @@ class Tiles:
         widths = self._n_codes[: self.n_tiles * LANES].reshape(-1, LANES).max(axis=1)
         return np.asarray(widths, dtype=np.int64)
 
-    def scanned(self, columns: slice | None = None, use: U8 | None = None) -> _core.TileColumns:
+    def scanned(
+        self, columns: slice | None = None, use: U8 | None = None, price: F64 | None = None
+    ) -> _core.TileColumns:
         """Return the columns that a scan kernel reads.
 
         Parameters
@@ -121,6 +134,8 @@ class Tiles:
             The columns to scan; None: all.
         use : ndarray of uint8, shape (n_columns,), or None
             How the scan uses each column; None: as in the current tree.
+        price : ndarray of float64, shape (n_columns,), or None
+            What the first use of each column costs, in units of gain; None: the same for all.
         """
         chosen = slice(0, self.n_columns) if columns is None else columns
         return _core.TileColumns(
@@ -128,10 +143,14 @@ class Tiles:
             use=(self.scanned_use if use is None else use)[chosen],
             category_row=self.category_row[chosen],
             category_use=self.category_use,
+            price=_SAME_PRICE if price is None else price[chosen],
         )
 
-    def other_tasks(self, columns: slice) -> _core.TileColumns | None:
-        """Return columns to scan for the categories of other tasks only, as NEW; None if there are none."""
+    def other_tasks(self, columns: slice, price: F64 | None = None) -> _core.TileColumns | None:
+        """Return columns to scan for the categories of other tasks only, as NEW; None if there are none.
+
+        `price` is what the first use of each column costs, shape (n_columns,); None: the same for all.
+        """
         is_theirs = self.category_use == OTHER_TASKS
         if not is_theirs.any():
             return None
@@ -141,6 +160,7 @@ class Tiles:
             use=np.where(is_categorical, CATEGORICAL, SKIPPED).astype(np.uint8)[columns],
             category_row=self.category_row[columns],
             category_use=np.where(is_theirs, NEW, SKIPPED).astype(np.uint8),
+            price=_SAME_PRICE if price is None else price[columns],
         )
 
     def native(self) -> _core.TileSet:

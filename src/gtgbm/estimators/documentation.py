@@ -11,7 +11,8 @@ from gtgbm.parameters import PARAMETERS
 ATTRIBUTES: dict[str, tuple[str, str]] = {
     "selected_features_": (
         "ndarray of int64, shape (K,)",
-        "Columns used, ascending: the columns of ``transform``, and those that ``compact()`` takes. "
+        "Columns used, and ``fixed_features``, ascending: the columns of ``transform``, and those that "
+        "``compact()`` takes. "
         "``selection_history_`` has the order in which they were selected.",
     ),
     "selected_feature_names_": (
@@ -24,6 +25,10 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
         "categories are selected counts three times, and once in ``selected_features_``; the two numbers are "
         "equal where there are no categories, or with ``categorical='column'``.",
     ),
+    "total_cost_": (
+        "float",
+        "Cost of the selected features, each group paid once; their number without costs and groups.",
+    ),
     "selected_categories_": (
         "dict",
         "Categories of each categorical column, in the order they were selected; NaN: missing values.",
@@ -34,8 +39,9 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
     ),
     "selection_history_": (
         "list of HistoryEntry",
-        "What was selected, in order: (tree, feature, gain, price, training_loss, category). ``tree`` is the "
-        "round of boosting, counted from 0; for two classes and for numbers ``trees_[tree]`` is its tree.",
+        "What was selected, in order: (tree, feature, gain, price, training_loss, category, cost). ``tree`` "
+        "is the round of boosting, counted from 0; for two classes and for numbers ``trees_[tree]`` is its "
+        "tree.",
     ),
     "evals_result_": (
         "dict",

@@ -13,7 +13,8 @@ from gtgbm.boosting import Fitted, HistoryEntry, Model
 from gtgbm.estimators.settings import Parameters
 from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss
-from gtgbm.multitask import UsedFeature, used_features
+from gtgbm.multitask import UsedFeature, paid_units, used_features
+from gtgbm.parameters import Context
 from gtgbm.tree import Forest, importances
 
 
@@ -69,6 +70,8 @@ class FittedAttributes(Parameters):
         self.best_iteration_ = self._by_task({task: model.best_round for task, model in models.items()})
         self.n_leaves_ = self._by_task({task: _leaves(model) for task, model in models.items()})
         self.search_ = self._by_task({task: result.search for task, result in fitted.items()})
+        paid = paid_units(histories.values(), self._groups_of_columns())
+        self.total_cost_, self._n_bought = float(sum(paid.values())), len(paid)
         used = used_features(histories.values(), [(c, self._label(c, value)) for c, value in self._owned])
         self._keep_features(used)
 
@@ -99,7 +102,7 @@ class FittedAttributes(Parameters):
         drops : bool
             Whether features were selected forward and backward.
         """
-        n = self.n_selected_features_
+        n = self._n_bought
         if n >= (1 if limit is None else limit):
             return
         asked = "" if limit is None else f" of n_features_to_select={limit}"
@@ -111,6 +114,13 @@ class FittedAttributes(Parameters):
             UserWarning,
             stacklevel=stacklevel,
         )
+
+    def _groups_of_columns(self) -> dict[int, int]:
+        """Return the group of each column that is bought together with others."""
+        names = getattr(self, "feature_names_in_", None)
+        context = Context(n_features=self.n_features_in_, feature_names=names)
+        groups = self._checked("feature_groups", context)
+        return {column: number for number, group in enumerate(groups) for column in group.columns}
 
     def _why_few(self, prices: Sequence[str]) -> tuple[str, list[str]]:
         """Return why no more features were selected, and what can be done about it."""

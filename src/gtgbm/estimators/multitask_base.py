@@ -31,7 +31,7 @@ from gtgbm.estimators.target_values import target_values
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss
-from gtgbm.multitask import FittedTasks, Task, TaskSharing, UsedFeature
+from gtgbm.multitask import FittedTasks, Task, TaskSharing, UsedFeature, charge
 from gtgbm.parameters import PARAMETERS, Context
 from gtgbm.selection import train_selecting, train_tasks_selecting
 
@@ -111,6 +111,9 @@ class BaseMultitask(BaseGTGBM):
         tasks = self._tasks(rows, validations)
         callbacks = listed(callbacks)
         fitted = (self._fit_single if self._is_single else self._fit_tasks)(tasks, callbacks)
+        units = tasks[0].problem.settings.prices.units
+        for of_task in fitted.tasks:
+            charge(of_task.model, units)
         # A new loss object: the one used for training refers to the training rows.
         self._keep(dict(zip(self.tasks_, fitted.tasks, strict=True)), fitted.owned, self._make_loss())
         if any(np.any(one.y != one.y[0]) for one in rows.values()):
@@ -216,14 +219,14 @@ class BaseMultitask(BaseGTGBM):
     def _fit_tasks(self, tasks: Sequence[Task], callbacks: Sequence[AnyCallback]) -> FittedTasks:
         """Fit one model per task."""
         settings = tasks[0].problem.settings
-        is_independent, limit = self.method == "independent", settings.prices.limit
+        is_independent, limits = self.method == "independent", settings.prices.limits
         group = 0.0 if is_independent else self._checked("group_penalty")
         n_common_rounds = self._checked(
             "n_common_rounds", Context(others={"n_estimators": settings.rounds.n_rounds})
         )
         sharing = TaskSharing(
             group,
-            None if is_independent else limit,
+            replace(limits, count=None) if is_independent else limits,
             self._checked("task_order") == "parallel",
             0 if is_independent else n_common_rounds,
         )
@@ -233,7 +236,7 @@ class BaseMultitask(BaseGTGBM):
             return train_tasks_selecting(tasks, sharing, pool, [bar.update, *callbacks], bar.phase)
 
     def _is_limited(self) -> bool:
-        return self.n_features_to_select is not None or self.n_features_per_task is not None
+        return super()._is_limited() or self.n_features_per_task is not None
 
     def _with_own_limit(self, task: Task) -> Task:
         settings = task.problem.settings
@@ -255,7 +258,8 @@ class BaseMultitask(BaseGTGBM):
             monotone=[*columns.monotone, 0] if len(columns.monotone) else [],
             given=[self.n_features_in_],
         )
-        problem = task.problem.with_settings(replace(settings, columns=columns))
+        prices = replace(settings.prices, units=settings.prices.units.with_given_column())
+        problem = task.problem.with_settings(replace(settings, columns=columns, prices=prices))
         with ProgressBar(self._checked("verbose") > 0, settings.rounds.n_rounds) as bar:
             pool = make_pool(self.n_jobs)
             fitted = train_selecting(problem, pool, [bar.update, *callbacks], report=bar.phase)

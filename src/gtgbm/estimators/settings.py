@@ -17,8 +17,9 @@ from gtgbm.boosting import (
     TreeSettings,
 )
 from gtgbm.data import FrameSchema
+from gtgbm.estimators.purchase_units import PurchaseParameters
 from gtgbm.parameters import PARAMETERS, Context
-from gtgbm.pricing import PenaltyScale
+from gtgbm.pricing import PenaltyScale, SpendingLimits
 from gtgbm.search import GroupTestSettings
 
 NO_CONTEXT = Context()
@@ -59,6 +60,10 @@ class Parameters(BaseEstimator):
     learning_rate: Any
     penalty: Any
     n_features_to_select: Any
+    feature_costs: Any
+    feature_groups: Any
+    fixed_features: Any
+    cost_budget: Any
     min_node_fraction: Any
     min_samples_leaf: Any
     max_depth: Any
@@ -107,6 +112,7 @@ class Parameters(BaseEstimator):
         whole = self._checked("categorical") == "column"
         # Each category is a feature, so the number of columns is not an upper bound.
         of_limit = NO_CONTEXT if categorical and not whole else context
+        limits = SpendingLimits(self._checked("n_features_to_select", of_limit), self._checked("cost_budget"))
         test_rows = self._n_test_rows(price if scale == "root" else None)
         limits_searches = self._limits_searches and test_rows is not None
         return Settings(
@@ -121,9 +127,10 @@ class Parameters(BaseEstimator):
             prices=PriceSettings(
                 penalty=price,
                 scale=scale,
-                limit=self._checked("n_features_to_select", of_limit),
+                limits=limits,
                 above_chance=above_chance,
                 drops=self._drops(),
+                units=self._purchases(context).units(context, [] if whole else categorical, limits),
             ),
             tree=TreeSettings(
                 min_node_fraction=self._checked("min_node_fraction"),
@@ -150,6 +157,12 @@ class Parameters(BaseEstimator):
             zero_start=self._checked("init") == "zero",
         )
 
+    def _purchases(self, context: Context) -> PurchaseParameters:
+        """Validate what the parameters say about costs, groups and fixed features."""
+        groups = self._checked("feature_groups", context)
+        costs = self._checked("feature_costs", replace(context, others={"feature_groups": groups}))
+        return PurchaseParameters(costs, groups, self._checked("fixed_features", context))
+
     def _group_tests(self, context: Context, *, of_paper: bool) -> GroupTestSettings:
         n_relevant = self._checked("n_relevant", context)
         failure = self._checked("failure_probability")
@@ -162,13 +175,13 @@ class Parameters(BaseEstimator):
         selection = self._checked("selection")
         if selection == "forward-backward" and not self._is_limited():
             raise ValueError(
-                f"selection={selection!r} drops features until n_features_to_select are left, which is None: "
-                "give both, or selection='forward'"
+                f"selection={selection!r} drops features until n_features_to_select or cost_budget is met, "
+                "which are None: give one of them, or selection='forward'"
             )
         return bool(selection != "forward" and self._is_limited())
 
     def _is_limited(self) -> bool:
-        return self.n_features_to_select is not None
+        return self.n_features_to_select is not None or self.cost_budget is not None
 
     def _n_test_rows(self, penalty: float | None) -> int | None:
         rows: int | str | None = self._checked("test_rows")

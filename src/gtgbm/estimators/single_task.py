@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.boosting import AnyCallback, Model, ProgressBar, Settings
+from gtgbm.boosting import AnyCallback, Model, PriceSettings, ProgressBar, Settings
 from gtgbm.data import FrameSchema, as_table, check_rows
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, listed, per_set, weight_of_queries
@@ -16,6 +16,8 @@ from gtgbm.estimators.tables import TableRead, read_columns, read_training
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss
+from gtgbm.multitask import charge, paid_units
+from gtgbm.pricing import SpendingLimits, are_affordable
 from gtgbm.selection import train_selecting
 from gtgbm.tree import Forest
 
@@ -29,8 +31,8 @@ class SingleTask(BaseGTGBM):
     # Whether the estimator is a ranker, whose rows belong to queries.
     _ranks = False
     _seed: int
-    # The n_features_to_select of the previous fit.
-    _fitted_limit: int | None
+    # n_features_to_select and cost_budget of the previous fit.
+    _fitted_limits: SpendingLimits
 
     def fit(
         self,
@@ -107,18 +109,20 @@ class SingleTask(BaseGTGBM):
         # A continued fit must hold out the same rows: it has already trained on the others.
         seed = self._new_seed() if continued is None else self._seed
         columns = settings.columns
-        self._fitted_limit = settings.prices.limit
+        self._fitted_limits = settings.prices.limits
         self._seed, self._fitted_settings = seed, (self._loss_name, columns.monotone, columns.categorical)
         check_rows(rows.table.shape[0])
         rows, held_out = self._split_off(rows, validations, seed)
         problem = self._problem(rows, held_out, loss, settings, seed)
         with ProgressBar(verbose > 0, settings.rounds.n_rounds) as bar:
             fitted = train_selecting(problem, pool, [bar.update, *callbacks], continued, bar.phase)
+        charge(fitted.model, settings.prices.units)
         owned = [(entry.feature, entry.category) for entry in fitted.model.history]
         # A new loss object: the one used for training refers to the training rows.
         self._keep({None: fitted}, owned, self._make_loss())
         if np.any(rows.y != rows.y[0]):
-            self._warn_of_few(settings.prices.limit, ["penalty"], settings.prices.drops, stacklevel=4)
+            limit = settings.prices.limits.count
+            self._warn_of_few(limit, ["penalty"], settings.prices.drops, stacklevel=4)
         self.timings_ = fitted.timings
         if verbose > 0:
             bar.summary(len(self.selected_features_), n_features, fitted.search, fitted.timings["total"])
@@ -158,18 +162,7 @@ class SingleTask(BaseGTGBM):
                     f"warm_start=True: {name} differs from that of the previous fit: give the same, or "
                     "warm_start=False"
                 )
-        limit = settings.prices.limit
-        if limit is not None and limit < len(model.history):
-            raise ValueError(
-                f"n_features_to_select={limit} is less than the {len(model.history)} features of "
-                "the previous fit: give more, or warm_start=False"
-            )
-        if settings.prices.drops and limit != self._fitted_limit:
-            raise ValueError(
-                f"n_features_to_select={limit}: warm_start=True continues with the features of the previous "
-                f"fit, whose limit was {self._fitted_limit}; give the same number, selection='forward', or "
-                "warm_start=False"
-            )
+        self._check_continued_limits(settings.prices, model)
         if loss.n_scores != model.start.shape[0]:
             raise ValueError("warm_start=True: y has a different number of classes than in the previous fit")
         if n_rounds < model.n_rounds:
@@ -178,6 +171,35 @@ class SingleTask(BaseGTGBM):
                 "more, or warm_start=False"
             )
         return model.copy()
+
+    def _check_continued_limits(self, prices: PriceSettings, model: Model) -> None:
+        """Raise an error if limits do not allow the features of the previous fit, or if they would change."""
+        bought, limits = model.copy(), prices.limits
+        charge(bought, prices.units)
+        paid = paid_units([bought.history], self._groups_of_columns())
+        n_bought, spent = len(paid), sum(paid.values())
+        if limits.count is not None and limits.count < n_bought:
+            raise ValueError(
+                f"n_features_to_select={limits.count} is less than the {n_bought} features of "
+                "the previous fit: give more, or warm_start=False"
+            )
+        if not are_affordable(np.array([spent]), 0.0, limits.cost)[0]:
+            raise ValueError(
+                f"cost_budget={limits.cost} is less than the cost {spent:g} of the features of the "
+                "previous fit: give more, or warm_start=False"
+            )
+        if prices.drops and limits != self._fitted_limits:
+            fitted = self._fitted_limits
+            names = ("n_features_to_select", "cost_budget")
+            values = ((limits.count, fitted.count), (limits.cost, fitted.cost))
+            name, (now, before) = next(
+                (name, pair) for name, pair in zip(names, values, strict=True) if pair[0] != pair[1]
+            )
+            raise ValueError(
+                f"{name}={now}: warm_start=True continues with the features of the previous "
+                f"fit, whose limit was {before}; give the same number, selection='forward', or "
+                "warm_start=False"
+            )
 
     @property
     def _forest(self) -> Forest:

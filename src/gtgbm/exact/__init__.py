@@ -27,7 +27,7 @@ from gtgbm.exact.arrays import (
 )
 from gtgbm.exact.communicator import Communicator, LocalCommunicator
 from gtgbm.exact.context import FitContext
-from gtgbm.exact.fixed_point import Cells, as_int16, exact_mean, pack, power_of_two_scale
+from gtgbm.exact.fixed_point import INT16_LARGEST, Cells, as_int16, exact_mean, pack, power_of_two_scale
 from gtgbm.exact.lent import lend, read_only
 from gtgbm.exact.newton import newton_problem
 from gtgbm.exact.timings import Timings
@@ -42,6 +42,7 @@ __all__ = [
     "I16",
     "I32",
     "I64",
+    "INT16_LARGEST",
     "LANES",
     "MISSING_LEFT",
     "MISSING_UNSEEN",

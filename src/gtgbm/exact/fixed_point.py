@@ -144,9 +144,13 @@ def power_of_two_scale(largest: float, bits: int) -> float:
     return math.ldexp(1.0, max(min(bits - exponent, 500), -500))
 
 
+INT16_LARGEST = 32000.0
+"""The largest residual in 16 bits, with some room for rounding."""
+
+
 def as_int16(residuals: F64) -> I16:
-    """Round fixed-point residuals to 16 bits, the largest to about 32,000: enough to rank features."""
-    scaled: I16 = np.rint(residuals * (32000.0 / np.abs(residuals).max(initial=1.0))).astype(np.int16)
+    """Round fixed-point residuals to 16 bits, the largest to `INT16_LARGEST`: enough to rank features."""
+    scaled: I16 = np.rint(residuals * (INT16_LARGEST / np.abs(residuals).max(initial=1.0))).astype(np.int16)
     return scaled
 
 

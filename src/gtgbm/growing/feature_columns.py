@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gtgbm.exact import I64, Bool
 from gtgbm.growing.other_tasks_columns import OtherTasksColumns
 from gtgbm.growing.owned_columns import OwnedColumns
 from gtgbm.pricing import FeatureCosts
 from gtgbm.search import Search
-from gtgbm.tree import BestSplits, Level, Splits, TreeContext
+from gtgbm.tree import BestSplits, Level, ScanPrices, Splits, TreeContext
 
 
 class FeatureColumns:
@@ -67,24 +69,52 @@ class FeatureColumns:
         new.put(nodes, best.new)
         if len(self._other_tasks):
             with tree.context.timings.stage("other tasks' columns"):
-                other_tasks.improve(nodes, self._other_tasks.best_splits(tree, level, nodes))
+                splits = self._other_tasks.best_splits(tree, level, nodes, costs)
+                _improve(other_tasks, nodes, splits, costs, of_other_tasks=True)
         if costs.search_price < float("inf"):
             found_nodes, splits = self._search.propose(tree, level, nodes, best.owned.gain, costs)
-            new.improve(found_nodes, splits)
+            _improve(new, found_nodes, splits, costs)
         return other_tasks, new
 
-    def own(self, feature: int) -> None:
-        """Move the column of a feature to the owned columns."""
+    def owned_splits(self, tree: TreeContext, level: Level, nodes: I64, costs: FeatureCosts) -> BestSplits:
+        """Return the best splits at some nodes on owned features and on categories that are not owned."""
+        features = self.owned.tiles.first_feature
+        prices = ScanPrices(costs.search_prices(features), costs.other_tasks_prices(features))
+        return self.owned.best_splits(tree, level, nodes, prices)
+
+    def own(self, features: I64) -> None:
+        """Move the columns of some features to the owned columns."""
+        for feature in features.tolist():
+            self._own(feature)
+
+    def _own(self, feature: int) -> None:
         if self.owned.is_categorical(feature):
             self.owned.own_category(feature)
         else:
             source = self._other_tasks if feature in self._other_tasks else self._search
             self.owned.own_numbers(feature, source.take_column(feature))
 
-    def give_back(self, feature: int) -> None:
-        """Make an owned feature new again; if other tasks own it, the next tree will know."""
+    def give_back(self, features: I64) -> None:
+        """Make some owned features new again; if other tasks own them, the next tree will know."""
+        for feature in reversed(features.tolist()):
+            self._give_back(feature)
+
+    def _give_back(self, feature: int) -> None:
         if self.owned.is_categorical(feature):
             self.owned.drop_category(feature)
         else:
             self.owned.drop_numbers(feature)
             self._search.return_column(feature)
+
+
+def _improve(
+    splits: Splits, nodes: I64, others: Splits, costs: FeatureCosts, *, of_other_tasks: bool = False
+) -> None:
+    """Set the splits of nodes to others where these gain more after their prices."""
+    now = splits.at(nodes)
+    net, net_of_others = (
+        costs.net_gains(one.feature, one.gain, of_other_tasks=of_other_tasks) for one in (now, others)
+    )
+    # A split is better than none, whatever it costs: its price is compared with its gain at the purchase.
+    better = np.flatnonzero((net_of_others > net) | ((now.gain <= 0.0) & (others.gain > 0.0)))
+    splits.put(nodes[better], others.at(better))

@@ -10,7 +10,7 @@ import numpy as np
 
 from gtgbm.exact import F64, I32, I64, Bool, FitContext, RowWeights, pack
 from gtgbm.growing.backoff import SearchBackoff
-from gtgbm.growing.best_first import best_first, used_purchases
+from gtgbm.growing.best_first import NodeFeatures, best_first, used_purchases
 from gtgbm.growing.feature_columns import FeatureColumns
 from gtgbm.growing.growing_tree import GrowingTree, Purchase
 from gtgbm.pricing import FeatureCosts
@@ -64,21 +64,37 @@ class TreeGrower:
         self._limits_of = limits_of
         self._order = RowOrder.of(columns.owned.n_rows)
         self._backoffs: dict[int, SearchBackoff] = {}
+        # Features that need no entry in the history any more: bought, used before, fixed or given.
+        self._is_listed: Bool = np.zeros(columns.owned.n_features, dtype=np.bool_)
 
     def resume(self, history: Iterable[tuple[int, float | None]]) -> None:
         """Own the features of an earlier fit, given as pairs of a column and a category or None."""
         for column, category in history:
             feature = self._columns.owned.feature_of(column, category)
-            if feature is not None and not self._costs.is_owned[feature]:
-                self._costs.buy(feature)
-                self._columns.own(feature)
+            if feature is not None:
+                self._is_listed[feature] = True
+                self._buy(feature)
+
+    def own_fixed(self, columns: Iterable[int]) -> None:
+        """Own the features of some columns from the start."""
+        for column in columns:
+            for feature in self._columns.owned.all_of(column):
+                self._is_listed[feature] = True
+                self._buy(feature)
 
     def own_given(self, columns: Iterable[int]) -> None:
         """Own the features of some categorical columns, which are not bought."""
         for column in columns:
             for feature in self._columns.owned.categories_of(column):
                 self._costs.give(feature)
-                self._columns.own(feature)
+                self._is_listed[feature] = True
+                self._columns.own(np.array([feature]))
+
+    def _buy(self, feature: int) -> None:
+        """Own a feature that no node buys, and all that are bought together with it."""
+        if not self._costs.is_owned[feature]:
+            self._costs.buy(feature)
+            self._columns.own(self._costs.units.members(feature))
 
     def grow(self, residuals: F64, score: int, weights: RowWeights, allowed: Bool | None = None) -> GrownTree:
         """Fit the structure of a tree to residuals by least squares.
@@ -110,14 +126,46 @@ class TreeGrower:
             self._columns.start_search(tree, costs)
         growing = GrowingTree(tree, self._columns, costs, searches=searches)
         growing.grow()
-        begin, end = growing.builder.rows()
-        grown, purchases = growing.builder.tree(cells.scale, weights.cell_unit), growing.purchases
-        if limits.max_leaf_nodes is not None and grown.n_leaves > limits.max_leaf_nodes:
-            kept = best_first(grown, limits.max_leaf_nodes)
-            purchases, unused = used_purchases(purchases, grown, growing.builder.features(), kept)
-            for feature in reversed(unused):
-                self._columns.give_back(feature)
-                costs.give_back(feature)
-            grown, begin, end = grown.only(kept), begin[kept], end[kept]
+        return self._finished(growing, tree, weights)
+
+    def _finished(self, growing: GrowingTree, tree: TreeContext, weights: RowWeights) -> GrownTree:
+        """Return the tree that has grown, cut to its best leaves, and give back what it does not use."""
+        limits, costs, builder = tree.limits, self._costs, growing.builder
+        begin, end = builder.rows()
+        grown, purchases = builder.tree(tree.cells.scale, weights.cell_unit), growing.purchases
+        is_cut = limits.max_leaf_nodes is not None and grown.n_leaves > limits.max_leaf_nodes
+        if is_cut or costs.units.group is not None:
+            uses = NodeFeatures(builder.features(), self._columns.owned.described)
+            if is_cut:
+                assert limits.max_leaf_nodes is not None
+                kept = best_first(grown, limits.max_leaf_nodes)
+                purchases, unused = used_purchases(purchases, grown, uses, kept, costs.units)
+                for feature in reversed(unused):
+                    self._columns.give_back(costs.units.members(feature))
+                    costs.give_back(feature)
+                grown, begin, end = grown.only(kept), begin[kept], end[kept]
+                uses = uses._replace(feature=uses.feature[kept])
+            unit = tree.cells.scale**2 * weights.cell_unit
+            purchases = purchases + self._first_uses(purchases, grown, uses, unit / max(tree.root_sse, 1.0))
         leaves = np.flatnonzero(grown.feature < 0)
         return GrownTree(grown, leaves, begin[leaves], end[leaves], self._order.rows, purchases)
+
+    def _first_uses(
+        self, purchases: list[Purchase], tree: Tree, uses: NodeFeatures, share: float
+    ) -> list[Purchase]:
+        """Return the features that a tree uses for the first time and that were bought together with others.
+
+        Parameters
+        ----------
+        share : float
+            Factor from gains of the tree to fractions of the root's squared error.
+        """
+        self._is_listed[[bought.feature for bought in purchases]] = True
+        found = []
+        for node in np.flatnonzero(tree.feature >= 0).tolist():
+            feature = int(uses.feature[node])
+            if not self._is_listed[feature]:
+                self._is_listed[feature] = True
+                column, category = uses.described(feature)
+                found.append(Purchase(feature, node, column, category, float(tree.gain[node]) * share, 0.0))
+        return found

@@ -31,7 +31,8 @@ class Purchase:
     gain : float
         Reduction of the squared error at the node that bought it, as a fraction of the root's squared error.
     price : float
-        Price in the same unit.
+        Price in the same unit; 0 for a feature that was not bought: it is the first use of one that was
+        bought together with others.
     """
 
     feature: int
@@ -112,9 +113,11 @@ class GrowingTree:
         if nodes.shape[0] == 0:
             return choice
         tree, costs = self._tree, self._costs
+        by_chance = self._gains_by_chance(level)
+        costs.start_level(by_chance)
         level.due_rows[nodes] = (tree.limits.revisit_share * level.n_rows[nodes]).astype(np.int64)
         with self._timings.stage("histograms"):
-            best = self._owned.best_splits(tree, level, nodes)
+            best = self._columns.owned_splits(tree, level, nodes, costs)
         choice.put(nodes, best.owned)
         may_buy = self._may_buy(level, nodes, best.owned.gain)
         if not may_buy.any():
@@ -126,10 +129,11 @@ class GrowingTree:
         turn = nodes[np.argsort(-level.n_rows[nodes], kind="stable")]
 
         def acquire(feature: int, later: I64) -> Splits:
-            self._columns.own(feature)
-            return self._owned.measure(tree, level, later, feature)
+            together = costs.units.members(feature)
+            self._columns.own(together)
+            return self._owned.measure(tree, level, later, together)
 
-        purchases = buy_features(choice, proposals, turn, costs, acquire, self._gains_by_chance(level))
+        purchases = buy_features(choice, proposals, turn, costs, acquire, by_chance)
         # After a successful search, the children are searched too.
         level.due_rows[[purchase.node for purchase in purchases]] = ALWAYS_DUE
         for bought in purchases:

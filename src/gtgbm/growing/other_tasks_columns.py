@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gtgbm.data import BinnedColumn, Tiles
 from gtgbm.exact import F64, I64, LANES, NEW, SKIPPED, U8, Bool
-from gtgbm.tree import Level, LevelHistograms, Splits, TreeContext
+from gtgbm.pricing import FeatureCosts
+from gtgbm.tree import Level, LevelHistograms, ScanPrices, Splits, TreeContext
 
 
 class OtherTasksColumns:
@@ -57,9 +58,10 @@ class OtherTasksColumns:
         self._histograms.start_tree()
         self._tiles.skip(None if allowed is None else ~allowed[self._tiles.first_feature])
 
-    def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> Splits:
-        """Return the best split of each of some nodes."""
-        return self._histograms.best_splits(tree, level, nodes).new
+    def best_splits(self, tree: TreeContext, level: Level, nodes: I64, costs: FeatureCosts) -> Splits:
+        """Return the best split of each of some nodes, after the prices of the features."""
+        prices = ScanPrices(costs.other_tasks_prices(self._tiles.first_feature))
+        return self._histograms.best_splits(tree, level, nodes, prices).new
 
     def _close_gaps(self) -> None:
         """Drop the columns that this task has bought."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.data import BinnedColumn, CategoryColumn, Tiles
+from gtgbm.data import BinnedColumn, CategoryColumn, Tiles, columns_of_features
 from gtgbm.exact import (
     CATEGORICAL,
     CELLS,
@@ -22,7 +22,16 @@ from gtgbm.exact import (
     U8,
     Bool,
 )
-from gtgbm.tree import BestSplits, Level, LevelHistograms, SplitRules, Splits, TreeContext
+from gtgbm.tree import (
+    SAME_PRICES,
+    BestSplits,
+    Level,
+    LevelHistograms,
+    ScanPrices,
+    SplitRules,
+    Splits,
+    TreeContext,
+)
 
 
 class OwnedColumns:
@@ -53,17 +62,18 @@ class OwnedColumns:
     ) -> None:
         self.n_rows = n_rows
         self._directions = directions
-        self.n_features = max([n_columns, *(column.end_feature for column in categorical)])
         self.tiles = _tiles_of(n_rows, categorical)
         self._histograms = LevelHistograms(self.tiles)
+        self._column, self._is_feature = columns_of_features(n_columns, categorical)
+        self.n_features = int(self._column.shape[0])
         self._position: I64 = np.full(self.n_features, -1, dtype=np.int64)
         self._is_whole = bool(categorical) and categorical[0].is_whole
-        self._column: I64 = np.arange(self.n_features, dtype=np.int64)
+        self._allowed: Bool | None = None
         # Infinite after the last threshold of a column: all values go left, only missing values right.
         self._thresholds: F64 = np.full((LANES, CELLS), np.inf)
         for position, column in enumerate(categorical):
             features = slice(column.first_feature, column.end_feature)
-            self._position[features], self._column[features] = position, column.column
+            self._position[features] = position
             self._keep_thresholds(position, column.values)
 
     @property
@@ -81,6 +91,7 @@ class OwnedColumns:
             Features that the tree may use; None: all.
         """
         self._histograms.start_tree()
+        self._allowed = allowed
         self.tiles.skip(None if allowed is None else ~allowed[self.tiles.first_feature])
 
     def features_of(self, columns: Bool) -> Bool:
@@ -88,9 +99,14 @@ class OwnedColumns:
         chosen: Bool = columns[self._column]
         return chosen
 
+    def all_of(self, column: int) -> list[int]:
+        """Return the features of a column: itself, or its categories."""
+        found: list[int] = np.flatnonzero((self._column == column) & self._is_feature).tolist()
+        return found
+
     def categories_of(self, column: int) -> list[int]:
         """Return the features of a categorical column."""
-        return [f for f in np.flatnonzero(self._column == column).tolist() if self.is_categorical(f)]
+        return [feature for feature in self.all_of(column) if self.is_categorical(feature)]
 
     def feature_of(self, column: int, category: float | None) -> int | None:
         """Return the feature of a numeric column or of a category; None if no row has the category."""
@@ -103,9 +119,11 @@ class OwnedColumns:
                 return feature
         return None
 
-    def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> BestSplits:
+    def best_splits(
+        self, tree: TreeContext, level: Level, nodes: I64, prices: ScanPrices = SAME_PRICES
+    ) -> BestSplits:
         """Return the best splits at some nodes on owned features, new categories and those of other tasks."""
-        return self._histograms.best_splits(tree, level, nodes)
+        return self._histograms.best_splits(tree, level, nodes, prices)
 
     def own_numbers(self, feature: int, column: BinnedColumn) -> None:
         """Add the column of a numeric feature just bought."""
@@ -113,6 +131,8 @@ class OwnedColumns:
         position = self.tiles.append(feature, column.codes, column.n_bins, use)
         self._position[feature] = position
         self._keep_thresholds(position, column.thresholds)
+        if self._allowed is not None and not self._allowed[feature]:
+            self.tiles.skip_last()  # bought with others, but no column of this tree's sample
 
     def drop_numbers(self, feature: int) -> None:
         """Remove the column of a numeric feature."""
@@ -153,15 +173,20 @@ class OwnedColumns:
             return column, None
         return column, float(self._thresholds[position, self._category(feature)[1]])
 
-    def measure(self, tree: TreeContext, level: Level, nodes: I64, feature: int) -> Splits:
-        """Return the best splits of one owned feature at some nodes."""
-        position = int(self._position[feature])
-        use = np.full(self.tiles.n_columns, SKIPPED, dtype=np.uint8)
-        use[position] = self.tiles.use[position]
-        splits = self._histograms.measure(tree, level, nodes, position, use)
-        # Discard splits on other categories of the same column: they were considered before.
-        splits.gain[splits.feature != feature] = 0.0
-        return splits
+    def measure(self, tree: TreeContext, level: Level, nodes: I64, features: I64) -> Splits:
+        """Return the best splits of some owned features at some nodes."""
+        best = Splits.none(nodes.shape[0])
+        positions = np.unique(self._position[features])
+        scanned = self.tiles.scanned_use
+        for tile in np.unique(positions // LANES).tolist():
+            use = np.full(self.tiles.n_columns, SKIPPED, dtype=np.uint8)
+            own = positions[positions // LANES == tile]
+            use[own] = scanned[own]
+            splits = self._histograms.measure(tree, level, nodes, tile, use)
+            # Discard splits on other categories of the same column: they were considered before.
+            splits.gain[~np.isin(splits.feature, features)] = 0.0
+            best.improve(np.arange(nodes.shape[0]), splits)
+        return best
 
     def partition(
         self, tree: TreeContext, splits: Splits, missing_left: U8, begin: I64, end: I64

@@ -56,7 +56,10 @@ class TreeLayout(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class EntryLayout(msgspec.Struct, forbid_unknown_fields=True):
-    """An entry of the selection history; a category of null is that of missing values."""
+    """An entry of the selection history; a category of null is that of missing values.
+
+    A cost of 1 is not written.
+    """
 
     tree: Index
     feature: Index
@@ -64,6 +67,7 @@ class EntryLayout(msgspec.Struct, forbid_unknown_fields=True):
     price: float
     training_loss: Float
     category: float | str | msgspec.UnsetType | None = msgspec.UNSET
+    cost: Annotated[float, msgspec.Meta(ge=0)] | msgspec.UnsetType = msgspec.UNSET
 
 
 class SearchLayout(msgspec.Struct, forbid_unknown_fields=True):

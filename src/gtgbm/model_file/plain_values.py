@@ -19,6 +19,10 @@ _LOSSES: dict[str, type[LossFunction]] = {
 }
 
 
+_INFINITE = ("feature_costs",)
+"""Parameters that may hold infinite numbers, which JSON has no words for."""
+
+
 def as_plain(name: str, value: Any) -> Any:
     """Return a parameter as a JSON value: dicts as lists of pairs, losses by name."""
     if value is None or isinstance(value, bool | str):
@@ -29,9 +33,13 @@ def as_plain(name: str, value: Any) -> Any:
         return int(value)
     if isinstance(value, float) and np.isfinite(value):
         return value
+    if isinstance(value, float) and name in _INFINITE:
+        return {"number": str(value)}
     if isinstance(value, list | tuple | np.ndarray):
         plain = [as_plain(name, item) for item in value]
         return [item for item in plain if item is not None] if name in _TRAINING_ONLY else plain
+    if hasattr(value, "to_dict") and hasattr(value, "index"):
+        return as_plain(name, value.to_dict())  # a series of pandas
     if isinstance(value, dict):
         return {"pairs": [[as_plain(name, key), as_plain(name, item)] for key, item in value.items()]}
     if type(value) in _LOSSES.values():
@@ -54,7 +62,9 @@ def from_plain(name: str, value: Any) -> Any:
     if set(value) == {"pairs"} and isinstance(value["pairs"], list):
         if not all(isinstance(pair, list) and len(pair) == 2 and _is_key(pair[0]) for pair in value["pairs"]):
             raise ModelFileError(f"parameters.{name} does not hold pairs")
-        return dict(value["pairs"])
+        return {key: from_plain(name, item) for key, item in value["pairs"]}
+    if value == {"number": "inf"} and name in _INFINITE:
+        return float("inf")
     if set(value) == {"loss", "settings"} and isinstance(value["loss"], str) and value["loss"] in _LOSSES:
         try:
             return _LOSSES[value["loss"]](**value["settings"])

@@ -181,7 +181,8 @@ def _tree(layout: TreeLayout, schema: FrameSchema | None, n_features: int) -> Tr
 def _entry(layout: EntryLayout, schema: FrameSchema | None, n_features: int) -> HistoryEntry:
     require(layout.feature < n_features, f"its history has feature {layout.feature} of {n_features}")
     category, loss = _category(layout, schema), _float(layout.training_loss)
-    return HistoryEntry(layout.tree, layout.feature, layout.gain, layout.price, loss, category)
+    cost = 1.0 if layout.cost is msgspec.UNSET else layout.cost
+    return HistoryEntry(layout.tree, layout.feature, layout.gain, layout.price, loss, category, cost)
 
 
 def _category(layout: EntryLayout | OwnedLayout, schema: FrameSchema | None) -> float | None:

@@ -111,6 +111,7 @@ def _entry(entry: HistoryEntry, columns: StoredColumns) -> EntryLayout:
         price=entry.price,
         training_loss=entry.training_loss,
         category=_category(columns, entry.feature, entry.category),
+        cost=msgspec.UNSET if entry.cost == 1.0 else entry.cost,
     )
 
 

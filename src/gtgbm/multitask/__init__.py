@@ -5,13 +5,15 @@ Prices with the shared set Ω_G, the order of tasks in a round, common trees, co
 
 from gtgbm.multitask.task import Task, TaskSharing
 from gtgbm.multitask.training import FittedTasks, train_tasks
-from gtgbm.multitask.usage import UsedFeature, used_features
+from gtgbm.multitask.usage import UsedFeature, charge, paid_units, used_features
 
 __all__ = [
     "FittedTasks",
     "Task",
     "TaskSharing",
     "UsedFeature",
+    "charge",
+    "paid_units",
     "train_tasks",
     "used_features",
 ]

@@ -14,6 +14,7 @@ from gtgbm.data import issparse
 from gtgbm.exact import FitContext, RowWeights
 from gtgbm.losses import Targets
 from gtgbm.multitask.task import Task, TaskSharing
+from gtgbm.pricing import SpendingLimits
 
 
 def common_trees(
@@ -36,7 +37,8 @@ def common_trees(
     first = tasks[0].problem
     prices = [task.problem.settings.prices for task in tasks]
     penalty = sharing.group_penalty + np.average([price.penalty for price in prices], weights=sizes)
-    limits = [limit for limit in (sharing.limit, prices[0].limit) if limit is not None]
+    counts = [limits.count for limits in (sharing.limits, prices[0].limits) if limits.count is not None]
+    limits = SpendingLimits(min(counts, default=None), sharing.limits.cost)
     rates = [task.problem.settings.rounds.learning_rate for task in tasks]
     settings = replace(
         first.settings,
@@ -46,12 +48,12 @@ def common_trees(
             learning_rate=float(np.average(rates, weights=sizes)),
             patience=None,
         ),
-        prices=replace(prices[0], penalty=float(penalty) / len(tasks), limit=min(limits, default=None)),
+        prices=replace(prices[0], penalty=float(penalty) / len(tasks), limits=limits),
     )
     joint = Problem(_all_rows(tasks), first.loss, settings, first.seed)
     context, model = FitContext(pool), None
     if owned is not None:
-        joint = joint.with_settings(settings.with_limit(len(owned[0])))
+        joint = joint.with_settings(settings.buying_nothing())
         model = empty_model(joint, context)
         model.history = list(owned[0])
     return train(joint, context, (), model).model

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from gtgbm.boosting import Dataset, Problem
 from gtgbm.exact import I64
+from gtgbm.pricing import SpendingLimits
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class TaskSharing:
     ----------
     group_penalty : float
         μ_G: additional price of a feature that no task owns yet.
-    limit : int or None
-        Most features of all tasks together.
+    limits : SpendingLimits
+        Most features of all tasks together, and their highest total cost.
     in_parallel : bool
         Whether the tasks of a round run in parallel, so that purchases take effect after the round; see
         `Parallel`.
@@ -56,6 +57,6 @@ class TaskSharing:
     """
 
     group_penalty: float
-    limit: int | None
+    limits: SpendingLimits
     in_parallel: bool = False
     n_common_rounds: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gtgbm.exact import F64, I64, Bool
-from gtgbm.pricing import FeatureCosts
+from gtgbm.pricing import FeatureCosts, FeatureUnits, SpendingLimits, are_affordable, priced
 
 
 class SharedFeatures:
@@ -13,30 +13,43 @@ class SharedFeatures:
 
     Parameters
     ----------
-    limit : int or None
-        Most features that all tasks together may own; None: no limit.
+    units : FeatureUnits
+        What is bought together, and what it costs.
+    limits : SpendingLimits
+        Most features that all tasks together may own, and their highest total cost.
+
+    Attributes
+    ----------
+    owned : list of int
+        Bought features in the order of purchase; of each unit, the one that was bought.
+    spent : float
+        Cost of the owned features.
     """
 
-    def __init__(self, n_features: int, limit: int | None) -> None:
-        self.limit = n_features if limit is None else limit
-        self.is_owned: Bool = np.zeros(n_features, dtype=np.bool_)
+    def __init__(self, units: FeatureUnits, limits: SpendingLimits) -> None:
+        self.units = units
+        self.limits = limits
+        self.is_owned: Bool = np.zeros(units.n_features, dtype=np.bool_)
         self.owned: list[int] = []
+        self.spent = 0.0
 
     def own(self, feature: int) -> None:
-        """Add a feature, unless it is owned already."""
+        """Add a feature with those that are bought together with it, unless it is owned already."""
         if not self.is_owned[feature]:
-            self.is_owned[feature] = True
+            self.is_owned[self.units.members(feature)] = True
             self.owned.append(feature)
+            self.spent += self.units.cost_of(feature)
 
     def give_back(self, feature: int) -> None:
         """Remove a feature that no task owns any more."""
-        self.is_owned[feature] = False
+        self.is_owned[self.units.members(feature)] = False
         self.owned.remove(feature)
+        self.spent -= self.units.cost_of(feature)
 
     def know(self, other: SharedFeatures) -> None:
         """Replace the owned features by those of another object."""
         self.is_owned[:] = other.is_owned
-        self.owned = list(other.owned)
+        self.owned, self.spent = list(other.owned), other.spent
 
 
 class TaskCosts(FeatureCosts):
@@ -63,7 +76,7 @@ class TaskCosts(FeatureCosts):
         *,
         is_sharing: bool,
     ) -> None:
-        super().__init__(shared.is_owned.shape[0], penalty, "root", limit)
+        super().__init__(shared.units, penalty, "root", SpendingLimits(limit))
         self._shared = shared
         self._group_penalty = group_penalty
         self._is_sharing = is_sharing
@@ -83,21 +96,16 @@ class TaskCosts(FeatureCosts):
         """Features that other tasks own but this one does not, in the order of purchase."""
         if not self._is_sharing:
             return []
-        return [feature for feature in self._shared.owned if not self._is_owned[feature]]
+        bought = [feature for feature in self._shared.owned if not self._is_owned[feature]]
+        return [one for feature in bought for one in self.units.members(feature).tolist()]
 
     @property
     def new_price(self) -> float:
         """Lowest price of any feature that the task does not own yet."""
-        if len(self.owned) >= self._limit:
+        if self._is_full:
             return np.inf
         has_cheaper = self._is_sharing and len(self._shared.owned) > len(self.owned)
-        return self._price if has_cheaper else self.search_price
-
-    @property
-    def search_price(self) -> float:
-        """Price of a feature that no task owns yet; infinite once a limit is reached."""
-        within = len(self.owned) < self._limit and len(self._shared.owned) < self._shared.limit
-        return self._group_price if within else np.inf
+        return min(self._lowest_shared_price(), self.search_price) if has_cheaper else self.search_price
 
     @property
     def is_known(self) -> Bool:
@@ -106,9 +114,33 @@ class TaskCosts(FeatureCosts):
 
     def prices(self, features: I64) -> F64:
         """Return the current price of each feature; 0 if this task owns it."""
-        shared_price = self._price if len(self.owned) < self._limit else np.inf
-        new = np.where(self._shared.is_owned[features], shared_price, self.search_price)
+        shared = np.inf if self._is_full else priced(self._price, self.units.costs(features))
+        new = np.where(self._shared.is_owned[features], shared, self._new_prices(features))
         return np.where(self._is_owned[features], 0.0, new)
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether the task owns as many features as it may."""
+        return self._limits.count is not None and len(self.owned) >= self._limits.count
+
+    @property
+    def _search_price(self) -> float:
+        return self._group_price
+
+    def _lowest_shared_price(self) -> float:
+        """Return the lowest price of a feature that another task owns and this one does not."""
+        if self.units.cost is None:
+            return self._price
+        is_shared = self._shared.is_owned & ~self._is_owned
+        lowest = np.min(self.units.cost, where=is_shared, initial=np.inf, keepdims=True)
+        return float(priced(self._price, lowest)[0])
+
+    def _may_buy(self, costs: F64) -> Bool:
+        """Whether units of some costs that no task owns may be bought."""
+        shared, limits = self._shared, self._shared.limits
+        if self._is_full or (limits.count is not None and len(shared.owned) >= limits.count):
+            return np.zeros(costs.shape, dtype=np.bool_)
+        return are_affordable(costs, shared.spent, limits.cost)
 
     def buy(self, feature: int) -> None:
         """Add a feature to the owned ones, which makes it cheaper for other tasks."""

@@ -22,7 +22,7 @@ from gtgbm.boosting import (
     assemble,
     empty_model,
 )
-from gtgbm.data import CategoryColumn, encode_categories_of_tasks, issparse
+from gtgbm.data import CategoryColumn, columns_of_features, encode_categories_of_tasks, issparse
 from gtgbm.exact import F64, FitContext
 from gtgbm.multitask.common_trees import common_trees
 from gtgbm.multitask.shared_columns import SharedTable
@@ -71,17 +71,20 @@ def train_tasks(
     categorical = _categories(tasks)
     problem = tasks[0].problem
     d = problem.data.table.shape[1]
-    n_features = max([d, *(column.end_feature for column in categorical[0])])
-    turns = (Parallel if sharing.in_parallel else Sequential)(len(tasks), n_features, sharing.limit, pool)
+    units = problem.settings.prices.units.of_features(*columns_of_features(d, categorical[0]))
+    turns = (Parallel if sharing.in_parallel else Sequential)(len(tasks), units, sharing.limits, pool)
     shared_table = None
     if tasks[0].rows is not None:
         shared_table = SharedTable(problem.data.table, pool, problem.settings.columns.max_bins, problem.seed)
-    is_sharing = sharing.group_penalty > 0.0 or (sharing.limit is not None and sharing.limit < n_features)
+    limit = sharing.limits.count
+    # Under a limit on all tasks, a task may buy what others own when it may buy nothing else.
+    is_limited = sharing.limits.cost is not None or (limit is not None and limit < units.n_features)
+    is_sharing = sharing.group_penalty > 0.0 or is_limited
     common: Model | None = common_trees(tasks, sharing, pool, owned) if sharing.n_common_rounds else None
 
     def assemble_task(k: int) -> Fit:
         task, prices = tasks[k], tasks[k].problem.settings.prices
-        limit = prices.limit if owned is None else len(owned[k])
+        limit = prices.limits.count if owned is None else 0
         costs = TaskCosts(
             turns.shared[k], prices.penalty, sharing.group_penalty, limit, is_sharing=is_sharing
         )
@@ -94,7 +97,7 @@ def train_tasks(
         if continued is None and starts is not None:
             continued = Model(starts[k].copy())
         if owned is not None:
-            problem = problem.with_settings(problem.settings.with_limit(limit))
+            problem = problem.with_settings(problem.settings.buying_nothing())
             continued = empty_model(problem, context) if continued is None else continued
             continued.history = list(owned[k])
         return assemble(problem, context, continued, among)
@@ -102,7 +105,7 @@ def train_tasks(
     fits = turns.run(assemble_task, range(len(tasks)))
     fitted = _run_rounds(fits, tasks, turns, callbacks)
     bought = [_described(feature, d, categorical[0]) for feature in turns.owned]
-    return FittedTasks(fitted, bought, perf_counter() - begin)
+    return FittedTasks(fitted, _with_used(bought, fitted), perf_counter() - begin)
 
 
 def _run_rounds(
@@ -124,7 +127,7 @@ def _run_rounds(
 def _categories(tasks: Sequence[Task]) -> list[list[CategoryColumn]]:
     """Encode the categorical columns of each task; a category is the same feature for all tasks."""
     settings, d = tasks[0].problem.settings, tasks[0].problem.data.table.shape[1]
-    columns = list(settings.columns.categorical)
+    columns = settings.categorical
     if not columns:
         return [[] for _ in tasks]
     parts, rows, weights, fewest = [], [], [], []
@@ -151,6 +154,18 @@ def _described(
         return feature, None
     (column,) = [known for known in categorical if known.first_feature <= feature < known.end_feature]
     return column.column, float(column.values[feature - column.first_feature])
+
+
+def _with_used(
+    bought: list[tuple[int, float | None]], fitted: Sequence[Fitted]
+) -> list[tuple[int, float | None]]:
+    """Add the features that tasks use without having bought them: fixed ones, and others of a group."""
+    # As text, since NaN is a category too and does not equal itself.
+    features = {(column, str(category)): (column, category) for column, category in bought}
+    for of_task in fitted:
+        for entry in of_task.model.history:
+            features.setdefault((entry.feature, str(entry.category)), (entry.feature, entry.category))
+    return list(features.values())
 
 
 def _progress(fits: Sequence[Fit], sizes: F64, turns: Turns) -> Progress:

@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 from gtgbm import _core
 from gtgbm.multitask.task_prices import SharedFeatures
+from gtgbm.pricing import FeatureUnits, SpendingLimits
 
 T = TypeVar("T")
 
@@ -38,8 +39,8 @@ class Turns(Protocol):
 class Sequential:
     """Runs one task after the other; a purchase is cheaper for later tasks of the same round already."""
 
-    def __init__(self, n_tasks: int, n_features: int, limit: int | None, pool: _core.Pool) -> None:
-        self._shared = SharedFeatures(n_features, limit)
+    def __init__(self, n_tasks: int, units: FeatureUnits, limits: SpendingLimits, pool: _core.Pool) -> None:
+        self._shared = SharedFeatures(units, limits)
         self.shared = [self._shared] * n_tasks
         self.pools = [pool] * n_tasks
 
@@ -59,13 +60,15 @@ class Parallel:
     Purchases become known after the round, in the order of the tasks, so that the result depends neither on
     the number of threads nor on their speed. Before each round, the number of features that a limit still
     allows is divided evenly among the tasks, with the remainder going to the first ones, so that the limit is
-    never exceeded.
+    never exceeded. What is left of a budget goes to one task after the other: divided, it might be too little
+    for any feature.
     """
 
-    def __init__(self, n_tasks: int, n_features: int, limit: int | None, pool: _core.Pool) -> None:
-        self._is_limited = limit is not None
-        self._all = SharedFeatures(n_features, limit)
-        self.shared = [SharedFeatures(n_features, limit) for _ in range(n_tasks)]
+    def __init__(self, n_tasks: int, units: FeatureUnits, limits: SpendingLimits, pool: _core.Pool) -> None:
+        self._limits = limits
+        self._all = SharedFeatures(units, limits)
+        self.shared = [SharedFeatures(units, limits) for _ in range(n_tasks)]
+        self._n_runs = 0
         self._n_workers = min(pool.size, n_tasks)
         self.pools = [_core.Pool(pool.size // self._n_workers) for _ in range(n_tasks)]
 
@@ -76,10 +79,7 @@ class Parallel:
 
     def run(self, work: Callable[[int], T], tasks: Sequence[int]) -> list[T]:
         """Return the results of `work` for some tasks, as many at a time as there are threads."""
-        if self._is_limited:
-            each, rest = divmod(self._all.limit - len(self.owned), len(tasks))
-            for turn, k in enumerate(tasks):
-                self.shared[k].limit = len(self.owned) + each + (turn < rest)
+        self._divide(tasks)
         if self._n_workers == 1:
             results = [work(k) for k in tasks]
         else:
@@ -92,3 +92,15 @@ class Parallel:
         for of_task in self.shared:
             of_task.know(self._all)
         return results
+
+    def _divide(self, tasks: Sequence[int]) -> None:
+        """Set what each task may buy in the next round."""
+        count, cost, n_owned = self._limits.count, self._limits.cost, len(self.owned)
+        each, rest = divmod(0 if count is None else count - n_owned, len(tasks))
+        self._n_runs += 1
+        for turn, k in enumerate(tasks):
+            is_first = turn == self._n_runs % len(tasks)
+            self.shared[k].limits = SpendingLimits(
+                None if count is None else n_owned + each + (turn < rest),
+                None if cost is None else cost if is_first else self._all.spent,
+            )

@@ -1,12 +1,13 @@
-"""The features that the fitted models of tasks use, and how many tasks use each."""
+"""The features that the fitted models of tasks use, how many tasks use each, and what they cost."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gtgbm.boosting import HistoryEntry
+from gtgbm.boosting import HistoryEntry, Model
+from gtgbm.pricing import Units
 
 
 class UsedFeature(NamedTuple):
@@ -35,3 +36,37 @@ def used_features(
     n_tasks = Counter((entry.feature, str(entry.category)) for history in histories for entry in history)
     features = [UsedFeature(column, category, n_tasks[column, str(category)]) for column, category in owned]
     return [feature for feature in features if feature.n_tasks]
+
+
+def charge(model: Model, units: Units) -> None:
+    """Set the costs in the history of a model: a unit of purchase is paid by its first feature."""
+    paid: set[tuple[Any, ...]] = set()
+    for place, entry in enumerate(model.history):
+        unit = _unit(entry, units.group_of(entry.feature))
+        model.history[place] = entry._replace(cost=0.0 if unit in paid else units.cost_of(entry.feature))
+        paid.add(unit)
+
+
+def paid_units(
+    histories: Iterable[Sequence[HistoryEntry]], groups: Mapping[int, int]
+) -> dict[tuple[Any, ...], float]:
+    """Return what each unit of purchase costs that any task has bought.
+
+    Parameters
+    ----------
+    histories : iterable of sequence of HistoryEntry
+        One for each task.
+    groups : mapping of int to int
+        Group of each column that has one.
+    """
+    costs: dict[tuple[Any, ...], float] = {}
+    for history in histories:
+        for entry in history:
+            unit = _unit(entry, groups.get(entry.feature))
+            costs[unit] = max(costs.get(unit, 0.0), entry.cost)
+    return costs
+
+
+def _unit(entry: HistoryEntry, group: int | None) -> tuple[Any, ...]:
+    # As text, since NaN is a category too and does not equal itself.
+    return (entry.feature, str(entry.category)) if group is None else (group,)

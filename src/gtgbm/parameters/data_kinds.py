@@ -229,7 +229,7 @@ class PerTask(Kind):
 
 def columns(name: str, value: Any, context: Context) -> list[int]:
     """Return the indices of columns given as indices, as a boolean mask or as names."""
-    n_features, names = context.n_features or 0, context.feature_names
+    n_features = context.n_features or 0
     hint = f": give column indices from 0 to {n_features - 1}, a mask of {n_features} booleans, or names"
     if isinstance(value, str) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
         raise TypeError(f"{name}={value!r} is not a list{hint}")
@@ -239,11 +239,10 @@ def columns(name: str, value: Any, context: Context) -> list[int]:
             raise ValueError(f"{name} is a mask of {len(items)} columns, but X has {n_features}{hint}")
         return np.flatnonzero(items).tolist()
     if items and all(isinstance(item, str) for item in items):
-        position = {} if names is None else {column: k for k, column in enumerate(names)}
-        unknown = [item for item in items if item not in position]
+        unknown = [item for item in items if item not in context.position]
         if unknown:
             raise ValueError(f"{name} has {unknown[:5]!r}, which are not names of columns of X{hint}")
-        items = [position[item] for item in items]
+        items = [context.position[item] for item in items]
     for item in items:
         if (
             isinstance(item, bool | np.bool_)

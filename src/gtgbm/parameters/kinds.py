@@ -10,6 +10,7 @@ import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,11 @@ class Context:
     target: TargetKind | None = None
     losses: Mapping[str, Loss] = field(default_factory=dict)
     others: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """The number of each named column."""
+        return {} if self.feature_names is None else {name: k for k, name in enumerate(self.feature_names)}
 
 
 class Kind(ABC):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from gtgbm.parameters.cost_kinds import Budget, Costs, Groups
 from gtgbm.parameters.data_kinds import ClassWeights, Columns, Directions, LossName, Metrics, PerTask
 from gtgbm.parameters.kinds import (
     Choice,
@@ -203,7 +204,7 @@ def _features() -> list[Parameter]:
         Parameter(
             "n_features_to_select",
             Count(low=1, optional=True, of_features=True),
-            "Maximum number of selected features. None: no limit.",
+            "Maximum number of selected features; a group of feature_groups counts as one. None: no limit.",
             panel,
             aliases=("--max-features",),
         ),
@@ -213,9 +214,46 @@ def _features() -> list[Parameter]:
             "'forward': features are bought one after the other until n_features_to_select are selected, as "
             "in the paper. 'forward-backward': models of parts of the rows buy more features than that, and "
             "those that matter least for the loss on the other rows are dropped. 'auto': 'forward-backward' "
-            "with a limit on the number of features, else 'forward'. Callbacks are called in the last fit "
+            "with n_features_to_select or cost_budget, else 'forward'. Callbacks are called in the last fit "
             "only.",
             panel,
+        ),
+        *_costs(panel),
+    ]
+
+
+def _costs(panel: str) -> list[Parameter]:
+    return [
+        Parameter(
+            "feature_costs",
+            Costs(),
+            "What each feature costs, relative to 1: its price is penalty times cost. One number per column, "
+            "or a dict from columns or groups to numbers; others cost 1. A feature of infinite cost is never "
+            "used.",
+            panel,
+        ),
+        Parameter(
+            "feature_groups",
+            Groups(),
+            "Columns that are bought together and paid once: lists of columns, or a dict from names of "
+            "groups to such lists. A group costs what its columns do, which must be the same, or what "
+            "feature_costs has under its name; it counts as one feature of n_features_to_select.",
+            panel,
+        ),
+        Parameter(
+            "fixed_features",
+            Columns(),
+            "Columns that are owned from the start, without a price: indices, a boolean mask or names. They "
+            "are always selected and count towards n_features_to_select and, at their costs, cost_budget.",
+            panel,
+            aliases=("--fixed",),
+        ),
+        Parameter(
+            "cost_budget",
+            Budget(),
+            "Highest total cost of the selected features, each group paid once. None: no limit.",
+            panel,
+            aliases=("--budget",),
         ),
     ]
 

@@ -1,10 +1,24 @@
 """Feature costs, and the set of features that a model owns.
 
-The set Ω of owned features, prices in units of a tree's gain, and the purchases at the nodes of a level.
+The set Ω of owned features, units of purchase, prices in units of a tree's gain, and purchases at nodes.
 """
 
 from gtgbm.pricing.chance import chance_gain, chance_of_gain
-from gtgbm.pricing.feature_costs import FeatureCosts, PenaltyScale
+from gtgbm.pricing.feature_costs import FeatureCosts, PenaltyScale, SpendingLimits, priced
 from gtgbm.pricing.purchases import NodePurchase, buy_features
+from gtgbm.pricing.units import PLAIN, FeatureUnits, Units, are_affordable
 
-__all__ = ["FeatureCosts", "NodePurchase", "PenaltyScale", "buy_features", "chance_gain", "chance_of_gain"]
+__all__ = [
+    "PLAIN",
+    "FeatureCosts",
+    "FeatureUnits",
+    "NodePurchase",
+    "PenaltyScale",
+    "SpendingLimits",
+    "Units",
+    "are_affordable",
+    "buy_features",
+    "chance_gain",
+    "chance_of_gain",
+    "priced",
+]

@@ -12,7 +12,8 @@ from gtgbm.pricing.feature_costs import FeatureCosts
 from gtgbm.tree import Splits
 
 Acquire = Callable[[int, I64], Splits]
-"""``acquire(feature, nodes)`` makes a feature an owned one and returns its best splits at some nodes."""
+"""``acquire(feature, nodes)`` makes a feature owned, and those that are bought together with it, and returns
+their best splits at some nodes."""
 
 
 class NodePurchase(NamedTuple):
@@ -34,7 +35,8 @@ def buy_features(
     """Let the nodes of a level buy features, one node after the other.
 
     One proposal per node and price is enough. If an earlier node buys the proposed feature, this node can use
-    it for free, and its second-best feature would cost the price without gaining more.
+    it for free, and its second-best feature would cost the price without gaining more. If an earlier node
+    leaves too little of a budget for the proposed feature, this node buys none; its children search again.
 
     Parameters
     ----------
@@ -61,7 +63,8 @@ def buy_features(
         prices = np.stack([costs.prices(kind.feature[waiting]) for kind in proposals])
         if by_chance is not None:
             is_new = np.stack([~costs.is_owned[kind.feature[waiting]] for kind in proposals])
-            prices += is_new * by_chance[waiting]
+            factors = np.stack([costs.chance_factors(kind.feature[waiting]) for kind in proposals])
+            prices += is_new * by_chance[waiting] * factors
         net = np.stack([kind.gain[waiting] for kind in proposals]) - prices
         wins = net.max(axis=0) > choice.gain[waiting]
         if not wins.any():

@@ -35,6 +35,7 @@ class Feature:
     round: int
     gain: float
     price: float
+    cost: float
     importance: float
     metric: float
     permutation: float
@@ -77,6 +78,7 @@ def feature_table(
             purchase.n_rounds,
             purchase.entry.gain,
             purchase.entry.price,
+            purchase.entry.cost,
             float(model.feature_importances_[purchase.entry.feature]),
             float(values[path.after(purchase.n_rounds)]) if last[purchase.n_rounds] == order else np.nan,
             permutation.get(purchase.entry.feature, float("nan")),
@@ -87,7 +89,7 @@ def feature_table(
 
 def largest_values(table: Sequence[Feature]) -> dict[str, float]:
     """Return the largest number of each column of the table, which scales its bars and decimals."""
-    columns = ("gain", "price", "importance", "metric", "permutation")
+    columns = ("gain", "price", "cost", "importance", "metric", "permutation")
     # Unlike max, fmax ignores NaN.
     return {
         name: float(np.fmax.reduce([abs(getattr(row, name)) for row in table], initial=_SMALLEST_SCALE))

@@ -142,6 +142,8 @@ def _facts(model: Any, sample: Sample, names: Sequence[str], threshold: float) -
         "data": overview.data_lines(sample, similar, classes),
         "features": table,
         "largest": features.largest_values(table),
+        "with_costs": any(feature.cost != 1.0 for feature in table),
+        "total_cost": model.total_cost_,
         "path_pictures": features.path_pictures(selected, names, path, metric),
         "permutation_picture": (
             features.permutation_picture(permutation, names, metric) if permutation else None

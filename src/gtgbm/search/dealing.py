@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.exact import CELLS, I64, LANES
+from gtgbm.exact import CELLS, F64, I64, LANES
 
 _MAX_HISTOGRAMS = 2048
 _BUDGET_ROWS = 2000
@@ -72,11 +72,17 @@ class GroupTestSettings:
         p = n_subsets(self.n_relevant, self.failure_probability)
         return -(-n_features // min(self.n_relevant, n_features)), p, p
 
-    def deal(self, features: I64, n_rows: int, rng: np.random.Generator) -> I64:
-        """Draw the subsets to be tested on `n_rows` rows, shape (p, size)."""
+    def deal(self, features: I64, n_rows: int, rng: np.random.Generator, prices: F64 | None = None) -> I64:
+        """Draw the subsets to be tested on `n_rows` rows, shape (p, size).
+
+        Parameters
+        ----------
+        prices : ndarray of float64, or None
+            Price of each feature; None: all are equal.
+        """
         size, p, _ = self.subsets_of(features.shape[0], n_rows)
         if self.n_relevant is None:
-            return deal_partition(features, size, rng)
+            return deal_partition(features, size, rng, prices)
         return deal_subsets(features, min(self.n_relevant, features.shape[0]), p, rng)
 
 
@@ -96,14 +102,21 @@ def deal_subsets(features: I64, n_relevant: int, p: int, rng: np.random.Generato
     return np.stack([rng.permutation(features)[:size] for _ in range(p)])
 
 
-def deal_partition(features: I64, size: int, rng: np.random.Generator) -> I64:
+def deal_partition(features: I64, size: int, rng: np.random.Generator, prices: F64 | None = None) -> I64:
     """Deal all features into subsets of equal size; the last one is filled up with features of the first.
+
+    With prices, features of similar prices are dealt together: the test of a subset finds its feature of the
+    largest gain, which would hide a cheap feature that gains a little less than an expensive one.
 
     Returns
     -------
     ndarray of int64, shape (ceil(d / size), size)
     """
-    shuffled = rng.permutation(features)
+    if prices is None:
+        shuffled = rng.permutation(features)
+    else:
+        order = rng.permutation(features.shape[0])
+        shuffled = features[order[np.argsort(prices[order], kind="stable")]]
     return np.resize(shuffled, (-(-shuffled.shape[0] // size), size))
 
 

@@ -8,7 +8,7 @@ from gtgbm.data import BinnedColumn, Columns, SparseColumns, Tiles
 from gtgbm.exact import F64, I64, NEW, SKIPPED, U8, Bool, FitContext
 from gtgbm.pricing import FeatureCosts
 from gtgbm.search.sparse import SparseLevelSearch
-from gtgbm.tree import Level, LevelHistograms, Splits, TreeContext
+from gtgbm.tree import Level, LevelHistograms, ScanPrices, Splits, TreeContext
 
 
 class ExhaustiveSearch:
@@ -62,17 +62,20 @@ class ExhaustiveSearch:
     def propose(
         self, tree: TreeContext, level: Level, nodes: I64, floor: F64, costs: FeatureCosts
     ) -> tuple[I64, Splits]:
-        """Propose the best split over all features at each node."""
-        del floor, costs
+        """Propose the best split over all features at each node, after their prices."""
+        del floor
         if self._n_left <= 0 or nodes.shape[0] == 0:
             return nodes[:0], Splits.none(0)
         with self._timings.stage("search"):
-            best = self._histograms.best_splits(tree, level, nodes).new
+            prices = ScanPrices(costs.search_prices(self._tiles.first_feature))
+            best = self._histograms.best_splits(tree, level, nodes, prices).new
             if self._sparse is not None:
-                sparse = self._sparse.best_splits(tree, level, nodes)
+                price = costs.search_prices(self._sparse.features)
+                sparse = self._sparse.best_splits(tree, level, nodes, price)
+                of_sparse, of_dense = (costs.net_gains(split.feature, split.gain) for split in (sparse, best))
                 # Ties go to the first column, whether it is stored as sparse or dense.
-                wins = (sparse.gain > best.gain) | (
-                    (sparse.gain == best.gain) & (sparse.feature >= 0) & (sparse.feature < best.feature)
+                wins = (of_sparse > of_dense) | (
+                    (of_sparse == of_dense) & (sparse.feature >= 0) & (sparse.feature < best.feature)
                 )
                 best.put(np.flatnonzero(wins), sparse.at(np.flatnonzero(wins)))
             return nodes, best

@@ -14,7 +14,7 @@ from gtgbm.pricing import FeatureCosts
 from gtgbm.search.candidates import CandidateColumns, RowSample, SideTerms
 from gtgbm.search.group_tests import GroupTests
 from gtgbm.search.trend_tests import TrendTests
-from gtgbm.tree import Level, PairColumns, Splits, TreeContext, measure_pairs
+from gtgbm.tree import Level, Splits, TreeContext, measure_pairs
 
 _TREES_REMEMBERED = 5
 """Number of searched trees that the recent best gain is taken from."""
@@ -29,6 +29,9 @@ _TREND_SHARE = 0.3
 test costs the same at every node, and the trends of a small node are mostly noise."""
 _MEASURED = 2
 """Most candidates of a node that are measured on all rows, after the second screening has ranked them."""
+
+_Pairs = tuple[I64, I64]
+"""Places of nodes, and features: candidates of the nodes."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ class GroupSearch:
         self._recent_gains.append(0.0)
         with self._timings.stage("dealing"):
             residuals = tree.cells.gradient(tree.cells.values[self._tested.rows])
-            self._tests.start_tree(residuals, costs.is_known)
+            self._tests.start_tree(residuals, costs)
 
     def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
         """Whether each node has enough test rows, and enough squared error for the recent best gain."""
@@ -123,20 +126,16 @@ class GroupSearch:
         nodes, floor = nodes[is_searched], floor[is_searched]
         if nodes.shape[0] == 0:
             return nodes, Splits.none(0)
-        needed = floor + costs.search_price
         is_large = self._is_large(level, nodes)
-        grouped = self._candidates(tree, level, nodes, np.flatnonzero(~is_large), needed, costs)
+        grouped = self._candidates(tree, level, nodes, np.flatnonzero(~is_large), floor, costs)
         trending = self._trending(tree, level, nodes, np.flatnonzero(is_large), costs)
         row, features = (np.concatenate(parts) for parts in zip(grouped, trending, strict=True))
         if row.shape[0] and self._sample is not None:
             with self._timings.stage("second screening"):
-                row, features = self._screen_again(tree, level, nodes, needed, row, features)
+                row, features = self._screen_again(tree, level, nodes, floor, (row, features), costs)
         if row.shape[0] == 0:
             return nodes[:0], Splits.none(0)
-        with self._timings.stage("binning"):
-            columns = self._whole.pairs(features, self._directions)
-        with self._timings.stage("candidates"):
-            return nodes, self._measure(tree, level, nodes, row, features, columns)
+        return nodes, self._measure(tree, level, nodes, (row, features), costs)
 
     def _is_large(self, level: Level, nodes: I64) -> Bool:
         if self._trends is None:
@@ -145,7 +144,7 @@ class GroupSearch:
         return is_large
 
     def _candidates(
-        self, tree: TreeContext, level: Level, nodes: I64, place: I64, needed: F64, costs: FeatureCosts
+        self, tree: TreeContext, level: Level, nodes: I64, place: I64, floor: F64, costs: FeatureCosts
     ) -> tuple[I64, I64]:
         """Return candidates by group tests at ``nodes[place]``, as pairs of a place and a feature."""
         if place.shape[0] == 0:
@@ -154,11 +153,12 @@ class GroupSearch:
         with self._timings.stage("group tests"):
             tested = self._tested.of(tree, level, nodes)
             terms = self._terms(tree, self._tested)
-            feature, gain = self._tests.search(tested, tree.cells.count_bits, terms)
+            feature, gain = self._tests.search(tested, tree.cells.count_bits, terms, costs)
         with self._timings.stage("screening"):
             kept = ~costs.is_known[feature] & costs.is_allowed[feature]
             if self._screening.by_tests:
-                kept &= self._estimate(level, nodes, tested.n_rows, gain) > needed[place, None]
+                needed = floor[place, None] + _prices(costs, feature)
+                kept &= self._estimate(level, nodes, tested.n_rows, gain) > needed
             row, features = _distinct_pairs(kept, feature, self.n_columns)
         return place[row], features
 
@@ -174,7 +174,12 @@ class GroupSearch:
             # As a share of the total weight, since `min_leaf` is in units of the weights.
             total = int(tree.cells.count(np.array([tree.cells.total]))[0])
             least_share = tree.min_leaf / max(total, 1)
-            features = self._trends.search(sampled, is_excluded, tree.cells, least_share)
+            # Prices are those of all rows; the trends are those of a sample of them.
+            price = costs.search_prices(self._trends.features)
+            share = self._trend_rows.rows.shape[0] / self._n_rows
+            features = self._trends.search(
+                sampled, is_excluded, tree.cells, least_share, None if price is None else price * share
+            )
             row, candidate = np.nonzero(features >= 0)
         return place[row], features[row, candidate]
 
@@ -203,33 +208,45 @@ class GroupSearch:
         return np.asarray((gain - chance[:, None]) * scale[:, None])
 
     def _screen_again(
-        self, tree: TreeContext, level: Level, nodes: I64, needed: F64, row: I64, features: I64
-    ) -> tuple[I64, I64]:
+        self, tree: TreeContext, level: Level, nodes: I64, floor: F64, pairs: _Pairs, costs: FeatureCosts
+    ) -> _Pairs:
         """Keep the best few pairs of each node whose gain on the larger sample is large enough."""
         assert self._sample is not None
+        row, features = pairs
         columns = self._sampled.pairs(features, self._directions)
         sampled = self._sample.of(tree, level, nodes)
         gain = sampled.gains(tree, row, columns, self._terms(tree, self._sample))
         estimate = self._estimate(level, nodes[row], sampled.n_rows[row], gain[:, None])[:, 0]
-        order = np.lexsort((features, -estimate, row))
+        order = np.lexsort((features, -costs.net_gains(features, estimate), row))
         rank = np.arange(row.shape[0]) - np.searchsorted(row[order], row[order])
-        confirmed = order[(rank < _MEASURED) & (estimate[order] > needed[row[order]])]
+        is_enough = estimate > floor[row] + _prices(costs, features)
+        confirmed = order[(rank < _MEASURED) & is_enough[order]]
         return row[confirmed], features[confirmed]
 
     def _measure(
-        self, tree: TreeContext, level: Level, nodes: I64, row: I64, features: I64, columns: PairColumns
+        self, tree: TreeContext, level: Level, nodes: I64, pairs: _Pairs, costs: FeatureCosts
     ) -> Splits:
         """Return the best split over the candidates of each node, on all of its rows."""
+        row, features = pairs
+        with self._timings.stage("binning"):
+            columns = self._whole.pairs(features, self._directions)
         node = nodes[row]
-        gain, bins, side = measure_pairs(tree, level, node, columns)
+        with self._timings.stage("candidates"):
+            gain, bins, side = measure_pairs(tree, level, node, columns)
         self._recent_gains[-1] = max(self._recent_gains[-1], float(np.max(gain / level.sse[node])))
         # Ascending gain, since later assignments overwrite earlier ones: ties go to the lowest feature.
-        order = np.lexsort((-features, gain))
+        order = np.lexsort((-features, costs.net_gains(features, gain)))
         splits = Splits.none(nodes.shape[0])
         splits.put(
             row[order], Splits(features[order], np.maximum(gain[order], 0.0), bins[order], side[order])
         )
         return splits
+
+
+def _prices(costs: FeatureCosts, features: I64) -> F64 | float:
+    """Return the price of each of some features that no task owns; one number if all have the same."""
+    prices = costs.search_prices(features)
+    return costs.search_price if prices is None else prices
 
 
 def _distinct_pairs(kept: Bool, feature: I64, n_features: int) -> tuple[I64, I64]:

@@ -11,7 +11,8 @@ import numpy as np
 
 from gtgbm import _core
 from gtgbm.data import Columns
-from gtgbm.exact import F64, I8, I64, LANES, U8, U16, Bool, as_int16
+from gtgbm.exact import F64, I8, I64, LANES, U8, U16, as_int16
+from gtgbm.pricing import FeatureCosts
 from gtgbm.search.candidates import SampledNodes, SideTerms
 from gtgbm.search.dealing import MAX_CANDIDATES, GroupTestSettings, divide
 
@@ -42,6 +43,7 @@ class GroupTests:
         self._pool = pool
         self._rng = rng
         self.rows = test_rows
+        self._share = test_rows.shape[0] / columns.n_rows
         shape = (columns.n_columns, test_rows.shape[0])
         self._codes: U8 = np.empty(shape, dtype=np.uint8)
         self._scaled: U16 | None = None
@@ -54,27 +56,27 @@ class GroupTests:
         self._n_trees = 0
         self._tiles: U8 = np.empty((0, 0, 0, 0), dtype=np.uint8)
 
-    def start_tree(self, residuals: I64, is_owned: Bool) -> None:
+    def start_tree(self, residuals: I64, costs: FeatureCosts) -> None:
         """Re-draw subsets if they are due.
 
         Parameters
         ----------
         residuals : ndarray of int64, shape (m,)
             Fixed-point residuals of the test rows.
-        is_owned : ndarray of bool, shape (d,)
+        costs : FeatureCosts
+            Features that are owned are not dealt, and subsets hold features of similar prices.
         """
         every = self._settings.redeal_every
         is_due = self._n_trees == 0 or (every is not None and self._n_trees % every == 0)
         self._n_trees += 1
         if not is_due:
             return
-        features = self._searched if every is None else self._searched[~is_owned[self._searched]]
-        self.deal(
-            self._settings.deal(features, self._codes.shape[1], self._rng)
-            if features.shape[0]
-            else features[None],
-            residuals,
-        )
+        features = self._searched if every is None else self._searched[~costs.is_known[self._searched]]
+        if features.shape[0] == 0:
+            self.deal(features[None], residuals)
+            return
+        prices = costs.search_prices(features)
+        self.deal(self._settings.deal(features, self._codes.shape[1], self._rng, prices), residuals)
 
     def deal(self, members: I64, residuals: I64) -> None:
         """Compute the pseudo-features of subsets.
@@ -108,13 +110,17 @@ class GroupTests:
             tiles=self._tiles,
         )
 
-    def search(self, tested: SampledNodes, count_bits: int, terms: SideTerms) -> tuple[I64, F64]:
+    def search(
+        self, tested: SampledNodes, count_bits: int, terms: SideTerms, costs: FeatureCosts
+    ) -> tuple[I64, F64]:
         """Return the candidates of each node with their gain on its test rows: one feature per subset.
 
         Parameters
         ----------
         tested : SampledNodes
             Test rows of the nodes.
+        costs : FeatureCosts
+            Of cheaper features, less gain is enough.
 
         Returns
         -------
@@ -133,6 +139,7 @@ class GroupTests:
                 tiles=self._tiles,
                 codes=self._codes,
                 members=self._members,
+                price=self._prices(costs),
                 shape=self._native_shape,
                 n_codes=self._settings.n_codes,
                 positions=tested.positions,
@@ -146,6 +153,13 @@ class GroupTests:
                 gain=gain,
             )
         return feature, gain
+
+    def _prices(self, costs: FeatureCosts) -> F64:
+        """Return the price of each subset's features, for gains on the test rows; empty: all are equal."""
+        prices = costs.search_prices(self._members)
+        if prices is None:
+            return np.empty((0, 0))
+        return np.where(costs.is_known[self._members], np.inf, prices * self._share)
 
     def _signs(self, residuals: I64) -> I8:
         d = self._codes.shape[0]

@@ -6,7 +6,7 @@ import numpy as np
 
 from gtgbm import _core
 from gtgbm.data import SparseCodes
-from gtgbm.exact import I64, SKIPPED, U8, Bool
+from gtgbm.exact import F64, I64, SKIPPED, U8, Bool
 from gtgbm.tree import Level, Splits, TreeContext
 
 
@@ -39,8 +39,19 @@ class SparseLevelSearch:
         place = self._sparse.columns == feature
         self._use[place] = self._use_of_new[place]
 
-    def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> Splits:
-        """Return the best split of each of some nodes."""
+    @property
+    def features(self) -> I64:
+        """The columns, shape (columns,)."""
+        return self._sparse.columns
+
+    def best_splits(self, tree: TreeContext, level: Level, nodes: I64, price: F64 | None) -> Splits:
+        """Return the best split of each of some nodes.
+
+        Parameters
+        ----------
+        price : ndarray of float64, shape (columns,), or None
+            What the first use of each column costs, in units of gain; None: the same for all.
+        """
         k, sparse = nodes.shape[0], self._sparse
         gain, where = np.empty(k), np.empty((k, 3), dtype=np.int32)
         _core.search_sparse(
@@ -52,6 +63,7 @@ class SparseLevelSearch:
             n_bins=sparse.n_bins,
             zero_code=sparse.zero_code,
             use=np.where(self._allowed, self._use, SKIPPED).astype(np.uint8),
+            price=np.empty(0) if price is None else price,
             node_rows=tree.order.rows,
             begin=level.begin[nodes],
             end=level.end[nodes],

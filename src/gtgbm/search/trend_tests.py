@@ -11,7 +11,7 @@ import numpy as np
 
 from gtgbm import _core
 from gtgbm.data import Columns
-from gtgbm.exact import F64, FALLING, I64, RISING, U8, Bool, Cells, as_int16
+from gtgbm.exact import F64, FALLING, I64, INT16_LARGEST, RISING, U8, Bool, Cells, as_int16
 from gtgbm.search.candidates import SampledNodes
 
 _LEVELS = _core.TREND_LEVELS
@@ -68,7 +68,19 @@ class TrendTests:
         self._means = mean, squares
         self._weights = _inverse(spread), _inverse(fourths - squares**2 - self._slope**2 * spread)
 
-    def search(self, sampled: SampledNodes, is_excluded: Bool, cells: Cells, least_share: float) -> I64:
+    @property
+    def features(self) -> I64:
+        """The columns that are tested, shape (d,)."""
+        return self._searched
+
+    def search(
+        self,
+        sampled: SampledNodes,
+        is_excluded: Bool,
+        cells: Cells,
+        least_share: float,
+        price: F64 | None = None,
+    ) -> I64:
         """Return the features that explain most of each node's residuals.
 
         Parameters
@@ -79,6 +91,9 @@ class TrendTests:
             Columns of the table that must not be returned.
         least_share : float
             Fewest rows on each side of a split, as a share of all rows.
+        price : ndarray of float64, shape (d,), or None
+            What the first use of each tested column costs, in units of gain on the sampled rows; None: the
+            same for all.
 
         Returns
         -------
@@ -86,12 +101,14 @@ class TrendTests:
             Best first; -1 where there are no more.
         """
         weight = np.zeros((sampled.begin.shape[0], 2 * self._packed.shape[1]), dtype=np.int16)
+        scales = np.empty(weight.shape[0])
         for k in range(weight.shape[0]):
             part = slice(sampled.begin[k], sampled.end[k])
             of_rows = sampled.cells[part]
             mean = cells.gradient(sampled.total[k]) / max(sampled.n_rows[k], 1)
             centred = cells.gradient(of_rows) - cells.count(of_rows) * mean
             weight[k, sampled.positions[part]] = as_int16(centred)
+            scales[k] = (INT16_LARGEST / np.abs(centred).max(initial=1.0)) ** 2 * sampled.n_rows[k]
         sums = np.empty((weight.shape[0], self._packed.shape[0], 2), dtype=np.int64)
         _core.trend_sums(self._pool, self._packed, weight, sums)
         # Rounding can leave the weights a sum other than 0.
@@ -103,14 +120,17 @@ class TrendTests:
         )
         linear[is_forbidden] = 0.0
         score = linear**2 * self._weights[0] + quadratic**2 * self._weights[1]
-        score[:, is_excluded[self._searched] | (self._share_of_others < least_share)] = -1.0
+        if price is not None:
+            # A linear fit gains its score divided by the squared scale of the weights and by the rows.
+            score -= price * scales[:, None]
+        score[:, is_excluded[self._searched] | (self._share_of_others < least_share)] = -np.inf
         return np.stack([self._best(of_node) for of_node in score])
 
     def _best(self, score: F64) -> I64:
-        """Return the features with the highest scores of at least 0, padded with -1."""
+        """Return the features with the highest finite scores, padded with -1."""
         place = max(0, score.shape[0] - _CANDIDATES)
         # Only the few best are sorted. The stable sort lets ties go to the first feature, unlike a partition.
-        likely = np.flatnonzero(score >= max(np.partition(score, place)[place], 0.0))
+        likely = np.flatnonzero((score >= np.partition(score, place)[place]) & np.isfinite(score))
         best = likely[np.argsort(-score[likely], kind="stable")][:_CANDIDATES]
         features = np.full(_CANDIDATES, -1, dtype=np.int64)
         features[: best.shape[0]] = self._searched[best]

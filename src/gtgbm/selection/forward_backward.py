@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-import numpy as np
-
-from gtgbm.boosting import Dataset, Model
-from gtgbm.exact import F64, FitContext
-from gtgbm.losses import Loss
-from gtgbm.selection.comparison import Losses, difference, is_clearly_lower
-from gtgbm.selection.evidence import Evidence, HeldOut
-from gtgbm.selection.features import Feature, FeatureForest
-from gtgbm.selection.folds import N_FOLDS, Folds
-from gtgbm.selection.importance import Importance, first, only, over_tasks, ranked, union
-from gtgbm.selection.noise import doubts
+from gtgbm.selection.comparison import is_clearly_lower
+from gtgbm.selection.evidence import Evidence
+from gtgbm.selection.importance import Importance, only, ranked
+from gtgbm.selection.judging import Judge, Stage
+from gtgbm.selection.limits import Limits, Size
+from gtgbm.selection.noise_step import without_noise
 
 _LOW_PRICE = 4.0
 """In row variances: about the gain by chance of a useless feature's best split."""
@@ -30,68 +25,16 @@ _KEPT = 0.6
 """Share of the features that a step of the backward phase keeps."""
 _MEMORY = 0.7
 """Weight of the importance in earlier steps, which had more features, against that in the last one."""
-_FEW_ROWS = 5000
-"""Tasks with fewer rows are dealt to folds twice in each step: one division of few rows says little."""
-
-
-@dataclass(frozen=True)
-class Stage:
-    """What the models of one stage may use.
-
-    Attributes
-    ----------
-    price : float
-        Price of a feature, in row variances.
-    limit : int
-        Most features that the model of a task buys.
-    owned : sequence of sequence of Feature, or None
-        The features of each task, of which none is bought then; None: features are bought.
-    """
-
-    price: float
-    limit: int
-    owned: Sequence[Sequence[Feature]] | None = None
-
-
-Trainer = Callable[[Sequence[Dataset], Stage], list[Model]]
-"""``trainer(rows_of_tasks, stage)`` fits a model per task, each from its constant score on."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Most features of all tasks together, and of each task; None: no limit."""
-
-    total: int | None
-    per_task: int | None
-
-
-@dataclass(frozen=True)
-class Problems:
-    """What selection knows of the problems of tasks.
-
-    Attributes
-    ----------
-    loss : Loss
-    starts : list of ndarray of float64, shape (k,)
-        Constant scores of each task.
-    limits : Limits
-    given : sequence of int
-        Columns that are owned without being selected.
-    """
-
-    loss: Loss
-    starts: list[F64]
-    limits: Limits
-    given: Sequence[int] = ()
 
 
 class ForwardBackward:
     """Selects features in two phases.
 
     Forward: in each fold, models are trained on the other folds; they buy more features than wanted, once at
-    the price that the best of all useless features gains by chance, and once at the price that a single one
-    does. The rows of the fold, which neither the purchases nor the trees have seen, tell how much the loss
-    rises without each feature.
+    the price that the best of all useless features gains by chance, once at the price that a single one does,
+    and once without the best features so far, which finds those that can take their place. The rows of the
+    fold, which neither the purchases nor the trees have seen, tell how much the loss rises without each
+    feature.
 
     Backward: the most important features of all folds are owned from the start and trained on again, and the
     least important ones are dropped, repeatedly, because the importance of a feature among many others says
@@ -99,188 +42,108 @@ class ForwardBackward:
     rows decides alone.
 
     At last, features that show no signal are dropped if the loss on unseen rows is lower with fewer features.
-
-    Parameters
-    ----------
-    report : callable
-        ``report(text)`` is told each phase.
     """
 
-    def __init__(
-        self,
-        folds: Folds,
-        trainer: Trainer,
-        problems: Problems,
-        context: FitContext,
-        report: Callable[[str], None],
-    ) -> None:
-        self._folds = folds
-        self._trainer = trainer
-        self._problems = problems
-        self._context = context
-        self._report = report
-        sizes = np.array([task.n_rows for task in folds.tasks], dtype=np.float64)
-        self._weights: list[float] = (sizes / sizes.sum()).tolist()
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._limits = judge.problems.limits
 
     def select(self) -> list[Importance]:
         """Return the features of each task with their importance, the most important first."""
-        forward = self._forward()
-        importance = [self._selectable(evidence.importance()) for evidence in forward]
-        importance = self._cut(importance, *self._first_sizes())
-        while self._exceeds(importance):
-            total, most = len(union(importance)), max(map(len, importance))
-            self._report(f"backward: {total} features")
-            new = self._judged_again(total, importance)
-            importance = [
-                _updated(old, of_task.importance()) for old, of_task in zip(importance, new, strict=True)
-            ]
-            importance = self._cut(importance, _kept(total), _kept(most))
-        return [ranked(of_task) for of_task in self._without_noise(importance, forward)]
+        forward, limits = self._forward(), self._limits
+        importance = self._backward(self._candidates(forward), limits)
+        importance = self._within_budget(importance)
+        return [ranked(of_task) for of_task in without_noise(self._judge, importance, forward)]
 
-    def _wanted(self) -> tuple[float, float]:
-        limits = self._problems.limits
-        return (
-            math.inf if limits.total is None else limits.total,
-            math.inf if limits.per_task is None else limits.per_task,
-        )
+    def path(self, sizes: Sequence[int]) -> Iterator[list[Importance]]:
+        """Yield the features of each task for numbers of features of all tasks, given in descending order.
 
-    def _first_sizes(self) -> tuple[float, float]:
-        factor, more = _CANDIDATES
-        total, per_task = self._wanted()
-        return max(factor * total, total + more), max(factor * per_task, per_task + more)
-
-    def _exceeds(self, importance: Sequence[Importance]) -> bool:
-        total, per_task = self._wanted()
-        return len(union(importance)) > total or max(map(len, importance)) > per_task
+        The limit is the largest of them. One backward phase visits all sizes.
+        """
+        importance = self._candidates(self._forward())
+        for size in sizes:
+            importance = self._backward(importance, replace(self._limits, total=size))
+            yield [ranked(of_task) for of_task in importance]
 
     def _forward(self) -> list[Evidence]:
         """Return the evidence for features that models bought."""
         factor, least = _POOL
-        wanted = min(self._wanted())
+        wanted = self._limits.n_wanted
         limit = int(max(least, factor * wanted))
         # The largest of d standard normal variables squared is about 2 log d.
-        high = max(_LOW_PRICE, 2.0 * math.log(self._folds.tasks[0].table.shape[1]))
-        evidence = self._bought(Stage(high, limit))
+        high = max(_LOW_PRICE, 2.0 * math.log(self._judge.folds.tasks[0].table.shape[1]))
+        evidence = self._judge.bought(Stage(high, limit))
         # Models that buy all they may at a high price would only buy more noise at a lower one.
         for price, enough in ((_LOW_PRICE, limit), (_LOWEST_PRICE, wanted)):
             if all(len(of_task.rise) >= enough for of_task in evidence):
                 break
-            for known, new in zip(evidence, self._bought(Stage(price, limit)), strict=True):
-                known.add(new)
+            _add(evidence, self._judge.bought(Stage(price, limit)))
+        _add(evidence, self._judge.bought(Stage(high, limit, without=self._best_columns(evidence))))
         return evidence
 
-    def _bought(self, stage: Stage) -> list[Evidence]:
-        """Return the evidence of models that buy features at a price."""
-        evidence = [Evidence() for _ in self._weights]
-        for fold in range(N_FOLDS):
-            self._report(f"forward: price {stage.price:.1f}, fold {fold + 1} of {N_FOLDS}")
-            self._fold(self._folds, evidence, fold, stage)
-        return evidence
+    def _best_columns(self, evidence: Sequence[Evidence]) -> frozenset[int]:
+        """Return the columns of as many features as wanted: those with the largest importance so far."""
+        importance = [self._judge.selectable(of_task.importance()) for of_task in evidence]
+        best = self._limits.cut(importance, self._judge.weights, self._limits.wanted)
+        return frozenset(feature.column for of_task in best for feature in of_task)
 
-    def _fold(self, folds: Folds, evidence: Sequence[Evidence], fold: int, stage: Stage) -> None:
-        """Train models outside a fold and add the evidence of its rows."""
-        for k, model, rows in self._trained(folds, fold, stage):
-            evidence[k].add_fold(model, rows, self._problems.loss, self._context, [fold, k])
-
-    def _trained(self, folds: Folds, fold: int, stage: Stage) -> Iterator[tuple[int, Model, Dataset]]:
-        """Train models outside a fold; yield the number of each task, its model and its rows of the fold."""
-        models = self._trainer(folds.training(fold), stage)
-        yield from zip(range(len(models)), models, folds.held_out(fold), strict=True)
-
-    def _judged_again(self, number: int, features: Sequence[Importance]) -> list[Evidence]:
-        """Return the evidence of models on rows dealt to other folds; few rows are dealt twice."""
-        evidence = self._judged(self._folds.dealt_again(number, 0), features)
-        if min(task.n_rows for task in self._folds.tasks) < _FEW_ROWS:
-            other = self._judged(self._folds.dealt_again(number, 1), features)
-            for of_task, of_other in zip(evidence, other, strict=True):
-                of_task.add(of_other)
-        return evidence
-
-    def _judged(self, folds: Folds, features: Sequence[Importance]) -> list[Evidence]:
-        """Return the evidence for some features of each task, by models that own no others."""
-        evidence = [Evidence() for _ in self._weights]
-        for fold in range(N_FOLDS):
-            self._fold(folds, evidence, fold, _owning(features))
-        return evidence
-
-    def _cut(self, importance: Sequence[Importance], total: float, per_task: float) -> list[Importance]:
-        """Keep the most important features of each task, and of all tasks together."""
-        wanted_total, wanted_per_task = self._wanted()
-        total, per_task = max(total, wanted_total), max(per_task, wanted_per_task)
-        cut = [first(of_task, per_task) for of_task in importance]
-        kept = set(first(over_tasks(cut, self._weights), total))
-        return only(cut, [kept] * len(cut))
-
-    def _without_noise(self, importance: list[Importance], forward: Sequence[Evidence]) -> list[Importance]:
-        """Drop features without any signal if models of fewer features have a lower loss on unseen rows."""
-        problems = self._problems
-        of_tasks = [
-            doubts(of_task, evidence, rows, start, problems.loss, self._context)
-            for of_task, evidence, rows, start in zip(
-                importance, forward, self._folds.tasks, problems.starts, strict=True
-            )
-        ]
-        if not any(task.anything for task in of_tasks) and not self._is_better_than_constants(forward):
-            return [{} for _ in importance]
-        importance = _own(importance, [of_task.features for of_task in of_tasks])
-        in_doubt = set().union(*(of_task.features for of_task in of_tasks))
-        by_rank = ranked(over_tasks(importance, self._weights))
-        doubted = [feature for feature in by_rank if feature in in_doubt]
-        if not doubted:
-            return importance
-        self._report("noise")
-        chosen, everything = importance, self._losses(forward, importance)
-        lowest = everything
-        for n_kept in _halves(len(doubted)):
-            dropped = set(doubted[n_kept:])
-            fewer = only(importance, [set(of_task) - dropped for of_task in importance])
-            losses = self._losses(forward, fewer)
-            if difference(losses, lowest, self._weights)[0] < 0.0:
-                chosen, lowest = fewer, losses
-        return chosen if is_clearly_lower(lowest, everything, self._weights) else importance
-
-    def _losses(self, forward: Sequence[Evidence], features: Sequence[Importance]) -> Losses:
-        """Return the losses of models that own as many features as given.
-
-        Which ones is decided in each fold by what its model bought, because the given features were selected
-        on all rows: on any of these, models of few such features look better than they are.
-        """
-        losses: list[list[F64]] = [[] for _ in self._weights]
-        for fold in range(N_FOLDS):
-            owned = [
-                first(self._selectable(evidence.gain_shares(fold)), len(of_task))
-                for evidence, of_task in zip(forward, features, strict=True)
-            ]
-            for k, model, rows in self._trained(self._folds, fold, _owning(owned)):
-                forest = FeatureForest.of(model)
-                losses[k].append(HeldOut.of(forest, rows, self._problems.loss, self._context).losses)
-        return losses
-
-    def _selectable(self, importance: Importance) -> Importance:
-        """Return what is known of features that are not owned anyway."""
-        given = self._problems.given
-        return {feature: value for feature, value in importance.items() if feature.column not in given}
-
-    def _is_better_than_constants(self, evidence: Sequence[Evidence]) -> bool:
-        return is_clearly_lower(
-            [of_task.unit_losses for of_task in evidence],
-            [of_task.constant_losses for of_task in evidence],
-            self._weights,
+    def _candidates(self, forward: Sequence[Evidence]) -> list[Importance]:
+        """Return the features that the backward phase starts with."""
+        factor, more = _CANDIDATES
+        wanted, typical = self._limits.wanted, self._limits.units.typical_cost
+        size = Size(
+            max(factor * wanted.total, wanted.total + more),
+            max(factor * wanted.per_task, wanted.per_task + more),
+            max(factor * wanted.cost, wanted.cost + more * typical),
         )
+        importance = [self._judge.selectable(evidence.importance()) for evidence in forward]
+        return self._cut(importance, size, self._limits)
+
+    def _backward(self, importance: list[Importance], limits: Limits) -> list[Importance]:
+        """Drop the least important features again and again until the limits are met."""
+        while (size := limits.size(importance)).exceeds(limits.wanted):
+            self._judge.report(f"backward: {size.total:.0f} features")
+            new = self._judge.judged_again(int(size.total), importance)
+            importance = [
+                _updated(old, of_task.importance()) for old, of_task in zip(importance, new, strict=True)
+            ]
+            smaller = Size(_kept(size.total), _kept(size.per_task), _KEPT * size.cost)
+            kept = self._cut(importance, smaller, limits)
+            if limits.size(kept) == size:
+                break
+            importance = kept
+        return importance
+
+    def _cut(self, importance: Sequence[Importance], size: Size, limits: Limits) -> list[Importance]:
+        """Keep the features that matter most for what they cost, as many as are wanted at least.
+
+        With a budget, those that matter most whatever they cost stay until the end: many cheap features may
+        leave too little for an expensive one that is worth more than all of them.
+        """
+        weights = self._judge.weights
+        cut = limits.cut(importance, weights, size.at_least(limits.wanted))
+        if limits.cost is None or limits.units.cost is None:
+            return cut
+        valuable = limits.cut(importance, weights, limits.wanted, by_value=True)
+        return only(importance, [set(one) | set(other) for one, other in zip(cut, valuable, strict=True)])
+
+    def _within_budget(self, importance: list[Importance]) -> list[Importance]:
+        """Choose between the features that matter most for what they cost and those that matter most."""
+        limits, judge = self._limits, self._judge
+        if not limits.size(importance).exceeds(limits.wanted):
+            return importance
+        cut = limits.cut(importance, judge.weights, limits.wanted)
+        valuable = limits.cut(importance, judge.weights, limits.wanted, by_value=True)
+        judge.report("budget")
+        again = judge.folds.dealt_again(0, 1)
+        of_valuable = judge.losses(again, lambda _: valuable)
+        of_cut = judge.losses(again, lambda _: cut)
+        return valuable if is_clearly_lower(of_valuable, of_cut, judge.weights) else cut
 
 
-def _owning(features: Sequence[Importance]) -> Stage:
-    """Return a stage whose models own some features and buy none."""
-    return Stage(0.0, 0, [list(of_task) for of_task in features])
-
-
-def _own(importance: Sequence[Importance], doubted: Sequence[set[Feature]]) -> list[Importance]:
-    """Drop features that a task doubts and another one does not: they are selected, but not for this task."""
-    clear = set().union(*(set(of_task) - doubt for of_task, doubt in zip(importance, doubted, strict=True)))
-    return only(
-        importance,
-        [set(of_task) - (doubt & clear) for of_task, doubt in zip(importance, doubted, strict=True)],
-    )
+def _add(evidence: Sequence[Evidence], others: Sequence[Evidence]) -> None:
+    for of_task, new in zip(evidence, others, strict=True):
+        of_task.add(new)
 
 
 def _updated(old: Importance, new: Importance) -> Importance:
@@ -292,10 +155,5 @@ def _updated(old: Importance, new: Importance) -> Importance:
     }
 
 
-def _halves(n: int) -> list[int]:
-    """Return half of a number, half of that and so on, and 0."""
-    return [n // 2**k for k in range(1, n.bit_length() + 1)]
-
-
-def _kept(n: int) -> int:
+def _kept(n: float) -> float:
     return min(n - 1, math.ceil(_KEPT * n - 1e-9))

@@ -17,12 +17,6 @@ def ranked(importance: Importance) -> Importance:
     )
 
 
-def first(importance: Importance, n: float) -> Importance:
-    """Return the n most important features, the most important first."""
-    features = list(ranked(importance).items())
-    return dict(features if n >= len(features) else features[: int(n)])
-
-
 def over_tasks(importance: Sequence[Importance], weights: Sequence[float]) -> Importance:
     """Return the weighted sum of each feature's importance over tasks."""
     total: Importance = {}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from gtgbm.boosting import Fitted, PriceSettings, Settings
-from gtgbm.exact import RowWeights
-from gtgbm.selection.features import FeatureForest
-from gtgbm.selection.forward_backward import Stage
+from gtgbm.boosting import Dataset, Fitted, PriceSettings, Settings
+from gtgbm.pricing import SpendingLimits
+from gtgbm.selection.features import Feature, FeatureForest
 from gtgbm.selection.importance import Importance
+from gtgbm.selection.judging import Stage
 
 _ROUNDS = 25
 _FEWEST_ROUNDS = 15
@@ -24,38 +25,50 @@ def ignore(text: str) -> None:
     del text
 
 
-def stage_settings(settings: Settings, stage: Stage, n_scores: int, weights: RowWeights) -> Settings:
+def stage_settings(settings: Settings, stage: Stage, n_scores: int, rows: Dataset) -> Settings:
     """Return the settings of a fit that tells which features matter: fewer rounds, with another price.
 
     Parameters
     ----------
-    weights : RowWeights
-        Weights of the rows that are trained on.
+    rows : Dataset
+        The rows that are trained on.
     """
     rounds = settings.rounds
     n_rounds = _ROUNDS if n_scores == 1 else max(_FEWEST_ROUNDS, _ROUNDS // n_scores)
-    n_rows = weights.total_cells / weights.row
+    n_rows = rows.targets.weights.total_cells / rows.targets.weights.row
+    units = settings.prices.units.relative()
+    if stage.without:
+        units = units.without(sorted(stage.without), rows.table.shape[1])
     return replace(
         settings,
         tree=replace(settings.tree, min_node_fraction=max(settings.tree.min_node_fraction, _NODE_FRACTION)),
         rounds=replace(
             rounds, n_rounds=n_rounds, learning_rate=max(rounds.learning_rate, _LEARNING_RATE), patience=None
         ),
-        prices=PriceSettings(min(stage.price / n_rows, _LARGEST_PENALTY), "root", stage.limit),
+        prices=PriceSettings(
+            min(stage.price / n_rows, _LARGEST_PENALTY),
+            "root",
+            SpendingLimits(stage.limit + len(settings.prices.units.fixed_units)),
+            units=units,
+        ),
     )
 
 
-def with_used_features(fitted: Fitted, importance: Importance) -> Fitted:
+def with_used_features(fitted: Fitted, importance: Importance, fixed: Sequence[int] = ()) -> Fitted:
     """Describe the features that were owned before the first round: those that trees use are selected.
 
-    Their gain is their importance, since nothing was bought, and their loss that of the first round.
+    Their gain is their importance, since nothing was bought, and their loss that of the first round. Fixed
+    columns come first, and features that are owned because others of their group are come last.
     """
     model = fitted.model
     used = set(FeatureForest.of(model).features)
     first = model.training_losses[0] if model.training_losses else float("nan")
+    listed = {Feature.of(entry.feature, entry.category): entry for entry in model.history}
+    selected = {feature: entry for feature, entry in listed.items() if feature.column in fixed}
+    for feature, value in importance.items():
+        selected[feature] = feature.entry(value)._replace(training_loss=first)
+    selected |= {feature: entry for feature, entry in listed.items() if feature not in selected}
     model.history = [
-        feature.entry(value)._replace(training_loss=first)
-        for feature, value in importance.items()
-        if feature in used
+        entry for feature, entry in selected.items() if feature in used or feature.column in fixed
     ]
     return fitted

@@ -9,8 +9,10 @@ from gtgbm.boosting import AnyCallback, Dataset, Fitted, Model, Problem, empty_m
 from gtgbm.exact import FitContext
 from gtgbm.selection.features import owning
 from gtgbm.selection.folds import Folds
-from gtgbm.selection.forward_backward import ForwardBackward, Limits, Problems, Stage
+from gtgbm.selection.forward_backward import ForwardBackward
 from gtgbm.selection.importance import Importance
+from gtgbm.selection.judging import Judge, Problems, Stage
+from gtgbm.selection.limits import Limits
 from gtgbm.selection.stages import ignore, stage_settings, with_used_features
 
 
@@ -30,7 +32,7 @@ def train_selecting(
     """
     context, settings = FitContext(pool), problem.settings
     folds = None
-    if settings.prices.drops and settings.prices.limit is not None and continued is None:
+    if settings.prices.drops and continued is None:
         folds = Folds.of([problem.data])
     if folds is None:
         # A continued fit keeps its features, and a few rows say nothing about rows not trained on.
@@ -39,9 +41,9 @@ def train_selecting(
     with context.timings.stage("selection"):
         importance = _select(problem, folds, empty, context, report)
     report("")
-    last = problem.with_settings(settings.with_limit(len(importance)))
-    owned = owning(empty.start, importance)
-    return with_used_features(train(last, context, callbacks, owned), importance)
+    last = problem.with_settings(settings.buying_nothing())
+    fitted = train(last, context, callbacks, owning(empty.start, importance))
+    return with_used_features(fitted, importance, settings.prices.units.fixed)
 
 
 def _select(
@@ -51,16 +53,17 @@ def _select(
 
     def trained(rows: Sequence[Dataset], stage: Stage) -> list[Model]:
         (data,) = rows
-        settings = stage_settings(problem.settings, stage, problem.loss.n_scores, data.targets.weights)
+        settings = stage_settings(problem.settings, stage, problem.loss.n_scores, data)
         owned = empty.copy() if stage.owned is None else owning(empty.start, stage.owned[0])
         if stage.owned is not None:
-            settings = settings.with_limit(len(stage.owned[0]))
+            settings = settings.buying_nothing()
         return [
             train(
                 Problem(data, problem.loss, settings, problem.seed), FitContext(context.pool), (), owned
             ).model
         ]
 
-    limits = Limits(problem.settings.prices.limit, None)
+    prices = problem.settings.prices
+    limits = Limits(prices.limits.count, None, prices.limits.cost, prices.units)
     problems = Problems(problem.loss, [empty.start], limits, problem.settings.columns.given)
-    return ForwardBackward(folds, trained, problems, context, report).select()[0]
+    return ForwardBackward(Judge(folds, trained, problems, context, report)).select()[0]

@@ -11,10 +11,13 @@ from gtgbm import _core
 from gtgbm.boosting import AnyCallback, Dataset, Fitted, HistoryEntry, Model, Problem, empty_model
 from gtgbm.exact import FitContext
 from gtgbm.multitask import FittedTasks, Task, TaskSharing, train_tasks
+from gtgbm.pricing import SpendingLimits
 from gtgbm.selection.features import Feature
 from gtgbm.selection.folds import MOST_ROWS, Folds
-from gtgbm.selection.forward_backward import ForwardBackward, Limits, Problems, Stage
-from gtgbm.selection.importance import Importance, first, over_tasks
+from gtgbm.selection.forward_backward import ForwardBackward
+from gtgbm.selection.importance import Importance, over_tasks
+from gtgbm.selection.judging import Judge, Problems, Stage
+from gtgbm.selection.limits import Limits
 from gtgbm.selection.stages import ignore, stage_settings, with_used_features
 
 _FEWEST_ROWS = 2000
@@ -36,8 +39,9 @@ def train_tasks_selecting(
         ``report(text)`` is told each phase of the selection.
     """
     begin, prices = perf_counter(), tasks[0].problem.settings.prices
-    limits, folds = Limits(sharing.limit, prices.limit), None
-    if prices.drops and limits != Limits(None, None):
+    limits = Limits(sharing.limits.count, prices.limits.count, sharing.limits.cost, prices.units)
+    folds = None
+    if prices.drops and not limits.is_none:
         folds = _folds(tasks)
     if folds is None:
         return train_tasks(tasks, sharing, pool, callbacks)
@@ -47,7 +51,8 @@ def train_tasks_selecting(
     report("")
     owned = [[feature.entry(value) for feature, value in of_task.items()] for of_task in importance]
     fitted = train_tasks(tasks, sharing, pool, callbacks, owned)
-    models = [with_used_features(*pair) for pair in zip(fitted.tasks, importance, strict=True)]
+    fixed = prices.units.fixed
+    models = [with_used_features(*pair, fixed) for pair in zip(fitted.tasks, importance, strict=True)]
     return FittedTasks(models, _selected(models), perf_counter() - begin)
 
 
@@ -81,13 +86,13 @@ def _select(
     """Return the selected features of each task with their importance, the most important first."""
     context = FitContext(pool)
     starts = [empty_model(task.problem, context).start for task in tasks]
-    alone = TaskSharing(0.0, None, sharing.in_parallel)
+    alone = TaskSharing(0.0, SpendingLimits(), sharing.in_parallel)
 
     def trained(rows: Sequence[Dataset], stage: Stage) -> list[Model]:
         of_stage = []
         for task, data in zip(tasks, rows, strict=True):
             problem = task.problem
-            settings = stage_settings(problem.settings, stage, problem.loss.n_scores, data.targets.weights)
+            settings = stage_settings(problem.settings, stage, problem.loss.n_scores, data)
             of_stage.append(Task(Problem(data, problem.loss, settings, problem.seed), None))
         owned: list[list[HistoryEntry]] | None = None
         if stage.owned is not None:
@@ -96,13 +101,14 @@ def _select(
         return [fitted.model for fitted in train_tasks(of_stage, alone, pool, (), owned, starts).tasks]
 
     problems = Problems(tasks[0].problem.loss, starts, limits)
-    return ForwardBackward(folds, trained, problems, context, report).select()
+    return ForwardBackward(Judge(folds, trained, problems, context, report)).select()
 
 
 def _for_all(importance: Sequence[Importance], limits: Limits, tasks: Sequence[Task]) -> Importance:
     """Return the features that all tasks own, because they have common trees."""
-    limit = min(limit for limit in (limits.total, limits.per_task) if limit is not None)
-    return first(over_tasks(importance, [task.n_rows for task in tasks]), limit)
+    wanted = limits.wanted
+    of_all = over_tasks(importance, [task.n_rows for task in tasks])
+    return limits.first(of_all, min(wanted.total, wanted.per_task), wanted.cost)
 
 
 def _selected(fitted: Sequence[Fitted]) -> list[tuple[int, float | None]]:

@@ -10,11 +10,12 @@ from gtgbm.tree.histograms import LevelHistograms
 from gtgbm.tree.nodes import ALWAYS_DUE, Level, node_table, without_parents
 from gtgbm.tree.pair_histograms import PairColumns, PairRows, measure_pairs, sampled_gains
 from gtgbm.tree.permuted_scores import PermutedScores
-from gtgbm.tree.splits import BestSplits, SplitRules, Splits
+from gtgbm.tree.splits import SAME_PRICES, BestSplits, ScanPrices, SplitRules, Splits
 from gtgbm.tree.tree import Tree, importances
 
 __all__ = [
     "ALWAYS_DUE",
+    "SAME_PRICES",
     "BestSplits",
     "Forest",
     "Level",
@@ -23,6 +24,7 @@ __all__ = [
     "PairRows",
     "PermutedScores",
     "RowOrder",
+    "ScanPrices",
     "SplitRules",
     "Splits",
     "Tree",

@@ -10,7 +10,7 @@ from gtgbm.exact import CELLS, F64, I32, I64, LANES, U8
 from gtgbm.tree.context import TreeContext
 from gtgbm.tree.nodes import Level
 from gtgbm.tree.sibling_subtraction import KeptHistograms, SiblingPlan
-from gtgbm.tree.splits import BestSplits, Splits
+from gtgbm.tree.splits import SAME_PRICES, BestSplits, ScanPrices, Splits
 
 _TILE_CELLS = LANES * CELLS
 _TILE_BYTES = _TILE_CELLS * 8
@@ -40,13 +40,17 @@ class LevelHistograms:
         """Discard the last tree's histograms."""
         self._kept.forget()
 
-    def best_splits(self, tree: TreeContext, level: Level, nodes: I64) -> BestSplits:
+    def best_splits(
+        self, tree: TreeContext, level: Level, nodes: I64, prices: ScanPrices = SAME_PRICES
+    ) -> BestSplits:
         """Return the best splits at some nodes of a level.
 
         Parameters
         ----------
         nodes : ndarray of int64, shape (k,)
             Indices into `level`, ascending.
+        prices : ScanPrices
+            The best split on new features is the one with the largest gain after the price of its column.
         """
         if nodes.shape[0] == 0 or self._tiles.n_columns == 0:
             self._kept.forget()
@@ -54,10 +58,10 @@ class LevelHistograms:
         level_bytes = 2 * nodes.shape[0] * self._tiles.n_tiles * _TILE_BYTES
         rows_per_node = int(level.size[nodes].sum()) // nodes.shape[0]
         if level_bytes <= _KEPT_BYTES and rows_per_node >= _ROWS_WORTH_KEEPING:
-            gain, where = self._split_keeping(tree, level, nodes)
+            gain, where = self._split_keeping(tree, level, nodes, prices)
         else:
             self._kept.forget()
-            gain, where = self._split_in_blocks(tree, level, nodes)
+            gain, where = self._split_in_blocks(tree, level, nodes, prices)
         other_tasks = (
             self._as_splits(gain[:, 2 + _NEW], where[:, 2 + _NEW])
             if gain.shape[1] > 2
@@ -66,18 +70,16 @@ class LevelHistograms:
         owned, new = (self._as_splits(gain[:, kind], where[:, kind]) for kind in (_OWNED, _NEW))
         return BestSplits(owned, new, other_tasks)
 
-    def measure(self, tree: TreeContext, level: Level, nodes: I64, position: int, use: U8) -> Splits:
-        """Return the best owned splits of one column at some nodes.
+    def measure(self, tree: TreeContext, level: Level, nodes: I64, tile: int, use: U8) -> Splits:
+        """Return the best owned splits of some columns of one tile at some nodes.
 
         Parameters
         ----------
         nodes : ndarray of int64, shape (k,)
-        position : int
-            Position of the column in the tiles.
+        tile : int
         use : ndarray of uint8, shape (n_columns,)
-            SKIPPED for the other columns of its tile.
+            SKIPPED for the other columns of the tile.
         """
-        tile = position // LANES
         hist = np.empty((nodes.shape[0], 1, LANES, CELLS), dtype=np.int64)
         codes = self._tiles.codes[tile : tile + 1]
         self._build(tree, level, nodes, np.arange(nodes.shape[0]), codes, range(1), hist)
@@ -91,7 +93,9 @@ class LevelHistograms:
         feature = self._tiles.feature_of(position, bins)
         return Splits(feature, np.maximum(gain, 0.0), bins, side)
 
-    def _split_keeping(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[F64, I32]:
+    def _split_keeping(
+        self, tree: TreeContext, level: Level, nodes: I64, prices: ScanPrices
+    ) -> tuple[F64, I32]:
         # Parents' histograms lack the columns added since. Subtract only tiles that were full then; build the
         # other tiles from rows.
         n_tiles = self._tiles.n_tiles
@@ -109,9 +113,11 @@ class LevelHistograms:
         self._kept.subtract(tree.pool, plan, known * _TILE_CELLS, flat)
         self._kept.keep(level, nodes, plan, flat)
         self._kept_columns = self._tiles.n_columns
-        return self._scan_all(tree, level, nodes, hist, slice(0, self._tiles.n_columns))
+        return self._scan_all(tree, level, nodes, hist, slice(0, self._tiles.n_columns), prices)
 
-    def _split_in_blocks(self, tree: TreeContext, level: Level, nodes: I64) -> tuple[F64, I32]:
+    def _split_in_blocks(
+        self, tree: TreeContext, level: Level, nodes: I64, prices: ScanPrices
+    ) -> tuple[F64, I32]:
         n_tiles, n_nodes = self._tiles.n_tiles, nodes.shape[0]
         block = max(_BLOCK_BYTES // (n_nodes * _TILE_BYTES), tree.pool.size)
         best: tuple[F64, I32] | None = None
@@ -123,11 +129,11 @@ class LevelHistograms:
             self._build(tree, level, nodes, np.arange(n_nodes), codes, range(last - first), hist)
             tree.sum(hist)
             columns = slice(first * LANES, min(last * LANES, self._tiles.n_columns))
-            gain, where = self._scan_all(tree, level, nodes, hist, columns)
+            gain, where = self._scan_all(tree, level, nodes, hist, columns, prices)
             if best is None:
                 best = gain, where
                 continue
-            better = gain > best[0]
+            better = _net(gain, where, prices) > _net(*best, prices)
             best[0][better] = gain[better]
             best[1][better] = where[better]
         assert best is not None
@@ -153,7 +159,13 @@ class LevelHistograms:
         )
 
     def _scan_all(
-        self, tree: TreeContext, level: Level, nodes: I64, hist: I64, columns: slice
+        self,
+        tree: TreeContext,
+        level: Level,
+        nodes: I64,
+        hist: I64,
+        columns: slice,
+        prices: ScanPrices,
     ) -> tuple[F64, I32]:
         """Find the best splits over owned, new and, where there are any, other tasks' features.
 
@@ -164,8 +176,9 @@ class LevelHistograms:
         where : ndarray of int32, shape (k, 2, 3) or (k, 4, 3)
             Column, bin and side of missing values.
         """
-        first = _scan(tree, level, nodes, hist, self._tiles.scanned(columns), columns.start)
-        other_tasks = self._tiles.other_tasks(columns)
+        scanned = self._tiles.scanned(columns, price=prices.new)
+        first = _scan(tree, level, nodes, hist, scanned, columns.start)
+        other_tasks = self._tiles.other_tasks(columns, prices.other_tasks)
         if other_tasks is None:
             return first
         second = _scan(tree, level, nodes, hist, other_tasks, columns.start)
@@ -191,3 +204,16 @@ def _scan(
     )
     where[:, :, 0] += first_column
     return gain, where
+
+
+def _net(gain: F64, where: I32, prices: ScanPrices) -> F64:
+    """Return gains (k, 2) or (k, 4) as in `_scan_all`, those of new features minus their prices."""
+    if prices is SAME_PRICES:
+        return gain
+    net = gain.copy()
+    for kind, price in zip(range(_NEW, gain.shape[1], 2), prices, strict=False):
+        # Where there is no split, the gain is minus infinity, whatever the price.
+        if price is not None:
+            is_split = np.isfinite(gain[:, kind])
+            net[is_split, kind] -= price[where[is_split, kind, 0]]
+    return net

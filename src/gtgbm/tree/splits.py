@@ -60,6 +60,23 @@ class Splits:
         )
 
 
+class ScanPrices(NamedTuple):
+    """What the first use of each column of a scan costs, in units of gain; None: the same for all.
+
+    Attributes
+    ----------
+    new : ndarray of float64, shape (columns,), or None
+    other_tasks : ndarray of float64, shape (columns,), or None
+        If another task owns the feature.
+    """
+
+    new: F64 | None = None
+    other_tasks: F64 | None = None
+
+
+SAME_PRICES = ScanPrices()
+
+
 class BestSplits(NamedTuple):
     """Best splits of some nodes on owned features, on new features, and on features of other tasks."""
 

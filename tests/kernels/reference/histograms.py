@@ -8,16 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gtgbm.exact.arrays import (
-    CATEGORICAL,
-    CELLS,
-    FALLING,
-    I32,
-    I64,
-    LANES,
-    RISING,
-    U8,
-)
+from gtgbm.exact.arrays import CATEGORICAL, CELLS, F64, FALLING, I32, I64, LANES, NEW, RISING, U8
 from tests.kernels.reference.layout import LEFT, RIGHT, UNSEEN
 
 
@@ -143,6 +134,7 @@ class Columns(NamedTuple):
     use: U8
     category_row: I32
     category_use: U8
+    price: F64 = np.empty(0)
 
 
 class Found(NamedTuple):
@@ -202,7 +194,7 @@ def scan_columns(
     hist: I64, columns: Columns, use: int, total: int, count_bits: int, min_leaf: int, l2: float = 0.0
 ) -> Found:
     """Best split of one node, hist (columns, 256), among features of one use; equals keep the first."""
-    best = Found()
+    best, best_net = Found(), -np.inf
     for c, column_use in enumerate(columns.use.tolist()):
         is_category = column_use == CATEGORICAL
         if column_use & ~(RISING | FALLING) != use and not is_category:
@@ -214,6 +206,7 @@ def scan_columns(
         if found.missing_side == UNSEEN and not is_category and found.bin >= 0:
             mask = (1 << count_bits) - 1
             found = found._replace(missing_side=larger_side(found.left & mask, total & mask))
-        if found.gain > best.gain:
-            best = found._replace(column=c)
+        price = float(columns.price[c]) if columns.price.shape[0] and use == NEW else 0.0
+        if found.gain - price > best_net:
+            best, best_net = found._replace(column=c), found.gain - price
     return best

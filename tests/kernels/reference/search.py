@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gtgbm.exact.arrays import (
-    F64,
-    I8,
-    I16,
-    I32,
-    I64,
-    U8,
-    U16,
-)
+from gtgbm.exact.arrays import F64, I8, I16, I32, I64, U8, U16
 from gtgbm.search.dealing import GroupTree
 from tests.kernels.reference.histograms import best_split, histogram
 
@@ -64,40 +56,47 @@ def search_groups(
     min_leaf: int,
     l2: int,
     kept: int,
+    price: F64,
 ) -> tuple[I64, F64]:
     """Feature reached and its gain when every group is followed into its best child.
 
-    With fewer places than subsets, those with the best first step, best first.
+    With fewer places than subsets, those with the best first step after their prices, best first.
+    The price of a group is that of its cheapest feature.
     """
     shape = (begin.shape[0], members.shape[0])
     feature, gain = np.zeros(shape, dtype=np.int64), np.full(shape, -np.inf)
     first = np.zeros(shape)
     for node, subset in np.ndindex(shape):
         rows, weights = positions[begin[node] : end[node]], cells[begin[node] : end[node]]
+        total = sum(weights.tolist())
+
+        def gain_of(codes: U8, rows: I32 = rows, weights: I64 = weights, total: int = total) -> float:
+            return best_split(histogram(codes[rows], weights), total, count_bits, min_leaf, l2=l2).gain
+
+        def price_of(part: int, subset: int = subset) -> float:
+            return float(price[subset, tree.begin[part] : tree.end[part]].min()) if price.size else 0.0
+
         g = 0
         if tree.n_children[0] == 0:
-            alone = histogram(codes[members[subset, 0]][rows], weights)
-            gain[node, subset] = best_split(alone, sum(weights.tolist()), count_bits, min_leaf, l2=l2).gain
+            gain[node, subset] = gain_of(codes[members[subset, 0]])
+            first[node, subset] = gain[node, subset] - price_of(0)
         while n_children := int(tree.n_children[g]):
             if tree.tile[g] >= 0:
                 child_codes = tiles[subset, tree.tile[g], :, :n_children].T
             else:
                 child_codes = codes[members[subset, tree.begin[g] : tree.end[g]]]
-            total = sum(weights.tolist())
-            gains = [
-                best_split(histogram(child[rows], weights), total, count_bits, min_leaf, l2=l2).gain
-                for child in child_codes
-            ]
-            gain[node, subset] = max(gains)
-            first[node, subset] = max(gains) if g == 0 else first[node, subset]
-            g = int(tree.first_child[g]) + int(np.argmax(gains))
+            gains = [gain_of(child) for child in child_codes]
+            parts = range(int(tree.first_child[g]), int(tree.first_child[g]) + n_children)
+            net = [found - price_of(part) for found, part in zip(gains, parts, strict=True)]
+            best = int(np.argmax(net))
+            gain[node, subset] = gains[best]
+            first[node, subset] = net[best] if g == 0 else first[node, subset]
+            g = parts[best]
         feature[node, subset] = members[subset, tree.begin[g]]
-    if tree.n_children[0] == 0:
-        first = gain
     if kept == shape[1]:
         return feature, gain
-    best = np.argsort(-first, axis=1, kind="stable")[:, :kept]
-    return np.take_along_axis(feature, best, axis=1), np.take_along_axis(gain, best, axis=1)
+    order = np.argsort(-first, axis=1, kind="stable")[:, :kept]
+    return np.take_along_axis(feature, order, axis=1), np.take_along_axis(gain, order, axis=1)
 
 
 def correlate(codes: U8, weight: I16) -> I64:
