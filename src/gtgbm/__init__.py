@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         load_model,
         save_model,
     )
+    from gtgbm.explain import SelectionPath, selection_path
     from gtgbm.model_file import ModelFileError
     from gtgbm.tree import Tree
 
@@ -41,6 +42,7 @@ __all__ = [
     "MultitaskGTGBMClassifier",
     "MultitaskGTGBMRegressor",
     "Progress",
+    "SelectionPath",
     "TaskComparison",
     "Tree",
     "compare_tasks",
@@ -48,6 +50,7 @@ __all__ = [
     "losses",
     "metrics",
     "save_model",
+    "selection_path",
 ]
 
 _HOME = {
@@ -55,7 +58,9 @@ _HOME = {
     "HistoryEntry": "boosting",
     "ModelFileError": "model_file",
     "Progress": "boosting",
+    "SelectionPath": "explain",
     "Tree": "tree",
+    "selection_path": "explain",
 }
 """Packages that public names come from; all others come from the estimators."""
 

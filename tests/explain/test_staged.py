@@ -16,7 +16,7 @@ from gtgbm import (
     MultitaskGTGBMRegressor,
 )
 from gtgbm.explain.held_out import HeldOut
-from gtgbm.explain.selection_curve import purchases, selection_path
+from gtgbm.explain.selection_curve import purchases, selection_curve
 from gtgbm.explain.staged import staged_predictions
 from gtgbm.metrics import METRICS
 
@@ -67,7 +67,7 @@ def test_stages_of_targets_by_column_with_tasks_that_stop_early() -> None:
     assert len(set(model.n_iter_.values())) == 2
     *_, last = staged_predictions(model, X)
     np.testing.assert_array_equal(last, model.predict(X))
-    path = selection_path(model, X, Y)
+    path = selection_curve(model, X, Y)
     assert path.values is not None
     assert path.values[-1] == HeldOut.of(model, Y).measured(METRICS["rmse"], model.predict(X))
 
@@ -81,7 +81,7 @@ def test_rounds_that_cannot_be() -> None:
 
 def test_path_ends_at_the_model_and_names_what_was_owned() -> None:
     model = fitted(GTGBMClassifier, 30, SIGNAL > 0)
-    path = selection_path(model, X, SIGNAL > 0)
+    path = selection_curve(model, X, SIGNAL > 0)
     assert path.values is not None
     assert path.metric is METRICS["auc"]
     assert path.values[-1] == METRICS["auc"](SIGNAL > 0, model.predict_proba(X)[:, 1])
@@ -119,14 +119,14 @@ def test_tasks_count_by_their_rows() -> None:
 def test_bad_rows_are_refused_by_name() -> None:
     model = fitted(GTGBMClassifier, 3, SIGNAL > 0)
     with pytest.raises(ValueError, match="labels that are not classes of the model"):
-        selection_path(model, X, np.full(400, 7))
+        selection_curve(model, X, np.full(400, 7))
     with pytest.raises(ValueError, match="metric 'rmsle' is unknown"):
-        selection_path(model, X, SIGNAL > 0, metric="rmsle")
+        selection_curve(model, X, SIGNAL > 0, metric="rmsle")
     with pytest.raises(ValueError, match="not for targets of this kind"):
-        selection_path(model, X, SIGNAL > 0, metric="ndcg")
+        selection_curve(model, X, SIGNAL > 0, metric="ndcg")
     with pytest.raises(ValueError, match="belong together"):
-        selection_path(model, X)
+        selection_curve(model, X)
     with pytest.raises(ValueError, match="y has shape"):
-        selection_path(model, X, np.zeros((400, 2)))
+        selection_curve(model, X, np.zeros((400, 2)))
     with pytest.raises(ValueError, match="task is for multitask models"):
-        selection_path(model, X, SIGNAL > 0, task=TASK)
+        selection_curve(model, X, SIGNAL > 0, task=TASK)

@@ -24,7 +24,7 @@ from gtgbm.explain.correlations import absolute_correlations
 from gtgbm.plots import (
     CorrelationDisplay,
     ImportanceDisplay,
-    SelectionPathDisplay,
+    SelectionCurveDisplay,
     TaskCurvesDisplay,
     TaskMatrixDisplay,
     TreeDisplay,
@@ -75,7 +75,7 @@ def overlaps(labels: list[Any], figure: Any) -> bool:
 
 
 def test_selection_path_shows_the_metric_when_bought(model: Any) -> None:
-    display = SelectionPathDisplay.from_estimator(model, X, SIGNAL > 0)
+    display = SelectionCurveDisplay.from_estimator(model, X, SIGNAL > 0)
     counts, values = display.line_.get_data()
     assert counts[0] == 0
     assert counts[-1] == model.n_selected_features_
@@ -86,7 +86,7 @@ def test_selection_path_shows_the_metric_when_bought(model: Any) -> None:
 
 
 def test_selection_path_without_rows_shows_the_training_loss(model: Any) -> None:
-    display = SelectionPathDisplay.from_estimator(model, over="trees")
+    display = SelectionCurveDisplay.from_estimator(model, over="trees")
     rounds, losses = display.line_.get_data()
     assert rounds[-1] == 30
     np.testing.assert_array_equal(losses[1:], model.evals_result_["training"]["log_loss"])
@@ -97,7 +97,7 @@ def test_selection_path_without_rows_shows_the_training_loss(model: Any) -> None
 
 
 def test_path_of_tasks(multitask: Any) -> None:
-    display = SelectionPathDisplay.from_estimator(multitask, X, SIGNAL > 0, task=TASK)
+    display = SelectionCurveDisplay.from_estimator(multitask, X, SIGNAL > 0, task=TASK)
     assert display.line_.get_xdata()[-1] == multitask.n_selected_features_
 
 
@@ -227,7 +227,7 @@ def test_nothing_selected_is_drawn_too(constant: Any) -> None:
     assert constant.n_selected_features_ == 0
     ImportanceDisplay.from_estimator(constant).figure_.canvas.draw()
     CorrelationDisplay.from_estimator(constant, X).figure_.canvas.draw()
-    SelectionPathDisplay.from_estimator(constant, X, SIGNAL > 0).figure_.canvas.draw()
+    SelectionCurveDisplay.from_estimator(constant, X, SIGNAL > 0).figure_.canvas.draw()
     TreeDisplay.from_estimator(constant).figure_.canvas.draw()
 
 

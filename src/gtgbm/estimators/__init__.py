@@ -3,6 +3,7 @@
 They validate parameters, tables and targets, set the fitted attributes, and save, load and compact models.
 """
 
+from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.classifiers import AGBMClassifier, GBFSClassifier, GTGBMClassifier
 from gtgbm.estimators.comparison import TaskComparison, compare_tasks
 from gtgbm.estimators.multitask import MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
@@ -17,6 +18,7 @@ from gtgbm.estimators.threads import pool_for_rows
 __all__ = [
     "AGBMClassifier",
     "AGBMRegressor",
+    "BaseGTGBM",
     "GBFSClassifier",
     "GBFSRegressor",
     "GTGBMClassifier",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._set_output import _get_output_config
@@ -23,9 +24,18 @@ from gtgbm.exact import I64, Bool
 from gtgbm.losses import Loss
 from gtgbm.parameters import Context
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 class BaseGTGBM(SelectorMixin, FittedAttributes, Targets):
     """Common base of the estimators; not for direct use."""
+
+    # Whether rows belong to queries.
+    _ranks = False
+    # For a path over numbers of features: the sizes, in descending order, and a fitted estimator for each.
+    _sizes: Sequence[int] = ()
+    _by_size: list[Self]
 
     def __sklearn_tags__(self) -> Any:
         """Declare that missing values and sparse tables are supported."""
@@ -38,6 +48,26 @@ class BaseGTGBM(SelectorMixin, FittedAttributes, Targets):
         """Make the model unfitted, so that a failed fit does not leave a mixture of two fits behind."""
         if hasattr(self, "trees_"):
             del self.trees_
+
+    def _fit_sizes(self, sizes: Sequence[int], X: Any, y: Any, **given: Any) -> list[Self]:
+        """Fit a copy of the estimator for each number of features, given in descending order.
+
+        The features of all of them come from one selection, which drops features from size to size.
+
+        Parameters
+        ----------
+        **given
+            Further arguments of ``fit``.
+        """
+        model = clone(self).set_params(n_features_to_select=sizes[0])
+        if "selection" in model.get_params():
+            model.set_params(selection="forward-backward")
+        model._sizes = tuple(sizes)
+        model.fit(X, y, **given)
+        for of_size, size in zip(model._by_size, sizes, strict=True):
+            of_size._sizes = ()
+            of_size.set_params(n_features_to_select=size)
+        return list(model._by_size)
 
     def _new_seed(self) -> int:
         return int(check_random_state(self._checked("random_state")).randint(np.iinfo(np.int32).max))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,8 @@ from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss
 from gtgbm.multitask import FittedTasks, Task, TaskSharing, UsedFeature, charge
 from gtgbm.parameters import PARAMETERS, Context
-from gtgbm.selection import train_selecting, train_tasks_selecting
+from gtgbm.pricing import Units
+from gtgbm.selection import train_path, train_selecting, train_tasks_path, train_tasks_selecting
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -110,18 +112,31 @@ class BaseMultitask(BaseGTGBM):
             validations = {ALL_TASKS: together(validations, self.tasks_)} if validations else {}
         tasks = self._tasks(rows, validations)
         callbacks = listed(callbacks)
-        fitted = (self._fit_single if self._is_single else self._fit_tasks)(tasks, callbacks)
+        fits = (self._fit_single if self._is_single else self._fit_tasks)(tasks, callbacks)
         units = tasks[0].problem.settings.prices.units
-        for of_task in fitted.tasks:
-            charge(of_task.model, units)
-        # A new loss object: the one used for training refers to the training rows.
-        self._keep(dict(zip(self.tasks_, fitted.tasks, strict=True)), fitted.owned, self._make_loss())
+        if self._sizes:
+            self._by_size = [self._fitted_copy(fitted, units, len(rows)) for fitted in fits]
+            return self
+        self._keep_fit(fits[0], units, len(rows))
         if any(np.any(one.y != one.y[0]) for one in rows.values()):
             limit = None if self.method == "independent" else self.n_features_to_select
             prices = ["group_penalty", "task_penalty"][: 1 if self.method == "group-sparse" else 2]
             self._warn_of_few(limit, prices, self._drops(), stacklevel=3)
-        self.timings_ = _timings(fitted, len(rows))
         return self
+
+    def _fitted_copy(self, fitted: FittedTasks, units: Units, n_fits: int) -> Self:
+        """Return a copy of the estimator that keeps the models of tasks."""
+        model = copy(self)
+        model._keep_fit(fitted, units, n_fits)
+        return model
+
+    def _keep_fit(self, fitted: FittedTasks, units: Units, n_fits: int) -> None:
+        """Set the attributes of a fitted model."""
+        for of_task in fitted.tasks:
+            charge(of_task.model, units)
+        # A new loss object: the one used for training refers to the training rows.
+        self._keep(dict(zip(self.tasks_, fitted.tasks, strict=True)), fitted.owned, self._make_loss())
+        self.timings_ = _timings(fitted, n_fits)
 
     def _rows_by_task(self, X: Any, y: Any, task: Any, weight: F64 | None) -> dict[Any, Rows]:
         """Group rows by task and drop rows of weight 0."""
@@ -216,8 +231,8 @@ class BaseMultitask(BaseGTGBM):
             return group, [0.0] * len(own)
         return (group, own) if method == "multitask" else (0.0, [group + penalty for penalty in own])
 
-    def _fit_tasks(self, tasks: Sequence[Task], callbacks: Sequence[AnyCallback]) -> FittedTasks:
-        """Fit one model per task."""
+    def _fit_tasks(self, tasks: Sequence[Task], callbacks: Sequence[AnyCallback]) -> list[FittedTasks]:
+        """Fit one model per task; for a path, for each size."""
         settings = tasks[0].problem.settings
         is_independent, limits = self.method == "independent", settings.prices.limits
         group = 0.0 if is_independent else self._checked("group_penalty")
@@ -233,7 +248,9 @@ class BaseMultitask(BaseGTGBM):
         tasks = [self._with_own_limit(task) for task in tasks]
         with ProgressBar(self._checked("verbose") > 0, settings.rounds.n_rounds) as bar:
             pool = make_pool(self.n_jobs)
-            return train_tasks_selecting(tasks, sharing, pool, [bar.update, *callbacks], bar.phase)
+            if self._sizes:
+                return train_tasks_path(tasks, sharing, pool, self._sizes, bar.phase)
+            return [train_tasks_selecting(tasks, sharing, pool, [bar.update, *callbacks], bar.phase)]
 
     def _is_limited(self) -> bool:
         return super()._is_limited() or self.n_features_per_task is not None
@@ -244,7 +261,7 @@ class BaseMultitask(BaseGTGBM):
         limit = self._checked("n_features_per_task", Context(n_features=most))
         return replace(task, problem=task.problem.with_settings(settings.with_limit(limit)))
 
-    def _fit_single(self, tasks: Sequence[Task], callbacks: Sequence[AnyCallback]) -> FittedTasks:
+    def _fit_single(self, tasks: Sequence[Task], callbacks: Sequence[AnyCallback]) -> list[FittedTasks]:
         """Fit one model to the rows of all tasks; the task is an additional categorical column, the last.
 
         It is always known, so it is no feature of the user's table: it costs nothing and counts towards no
@@ -262,7 +279,14 @@ class BaseMultitask(BaseGTGBM):
         problem = task.problem.with_settings(replace(settings, columns=columns, prices=prices))
         with ProgressBar(self._checked("verbose") > 0, settings.rounds.n_rounds) as bar:
             pool = make_pool(self.n_jobs)
-            fitted = train_selecting(problem, pool, [bar.update, *callbacks], report=bar.phase)
+            if self._sizes:
+                fits = train_path(problem, pool, self._sizes, bar.phase)
+            else:
+                fits = [train_selecting(problem, pool, [bar.update, *callbacks], report=bar.phase)]
+        return [self._of_all_tasks(fitted) for fitted in fits]
+
+    def _of_all_tasks(self, fitted: Fitted) -> FittedTasks:
+        """Return a model as that of each task."""
         owned = [(entry.feature, entry.category) for entry in fitted.model.history]
         return FittedTasks([fitted] * len(self.tasks_), owned, fitted.timings["total"])
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.boosting import AnyCallback, Model, PriceSettings, ProgressBar, Settings
+from gtgbm.boosting import AnyCallback, Fitted, Model, PriceSettings, ProgressBar, Settings
 from gtgbm.data import FrameSchema, as_table, check_rows
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, listed, per_set, weight_of_queries
@@ -18,7 +19,7 @@ from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss
 from gtgbm.multitask import charge, paid_units
 from gtgbm.pricing import SpendingLimits, are_affordable
-from gtgbm.selection import train_selecting
+from gtgbm.selection import train_path, train_selecting
 from gtgbm.tree import Forest
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ class SingleTask(BaseGTGBM):
     """Common base of the single-task estimators; not for direct use."""
 
     # Whether the estimator is a ranker, whose rows belong to queries.
-    _ranks = False
     _seed: int
     # n_features_to_select and cost_budget of the previous fit.
     _fitted_limits: SpendingLimits
@@ -115,17 +115,31 @@ class SingleTask(BaseGTGBM):
         rows, held_out = self._split_off(rows, validations, seed)
         problem = self._problem(rows, held_out, loss, settings, seed)
         with ProgressBar(verbose > 0, settings.rounds.n_rounds) as bar:
+            if self._sizes:
+                fits = train_path(problem, pool, self._sizes, bar.phase)
+                self._by_size = [self._fitted_copy(fitted, settings) for fitted in fits]
+                return
             fitted = train_selecting(problem, pool, [bar.update, *callbacks], continued, bar.phase)
+        self._keep_fit(fitted, settings)
+        if np.any(rows.y != rows.y[0]):
+            limit = settings.prices.limits.count
+            self._warn_of_few(limit, ["penalty"], settings.prices.drops, stacklevel=4)
+        if verbose > 0:
+            bar.summary(len(self.selected_features_), n_features, fitted.search, fitted.timings["total"])
+
+    def _fitted_copy(self, fitted: Fitted, settings: Settings) -> Self:
+        """Return a copy of the estimator that keeps a model."""
+        model = copy(self)
+        model._keep_fit(fitted, settings)
+        return model
+
+    def _keep_fit(self, fitted: Fitted, settings: Settings) -> None:
+        """Set the attributes of a fitted model."""
         charge(fitted.model, settings.prices.units)
         owned = [(entry.feature, entry.category) for entry in fitted.model.history]
         # A new loss object: the one used for training refers to the training rows.
         self._keep({None: fitted}, owned, self._make_loss())
-        if np.any(rows.y != rows.y[0]):
-            limit = settings.prices.limits.count
-            self._warn_of_few(limit, ["penalty"], settings.prices.drops, stacklevel=4)
         self.timings_ = fitted.timings
-        if verbose > 0:
-            bar.summary(len(self.selected_features_), n_features, fitted.search, fitted.timings["total"])
 
     def _validations(self, eval_set: Any, eval_sample_weight: Any, eval_qid: Any) -> list[Rows]:
         """Read eval sets and convert their targets to numbers."""

@@ -1,6 +1,6 @@
 """Explanations of fitted models.
 
-Staged predictions, metrics, selection path, permutation importance, partial dependence, associations.
+Staged predictions, metrics, selection over rounds and over sizes, importance, dependence, associations.
 """
 
 from gtgbm.explain.column_pairs import associations
@@ -10,15 +10,16 @@ from gtgbm.explain.held_out import HeldOut, kind_of
 from gtgbm.explain.intervals import Interval, bootstrap_interval
 from gtgbm.explain.names import feature_names
 from gtgbm.explain.parts import is_multitask
+from gtgbm.explain.path import SelectionPath, selection_path
 from gtgbm.explain.permutation import PermutationImportance, permutation_importance
 from gtgbm.explain.sampling import at_rows, drawn_rows
 from gtgbm.explain.selection_curve import (
     Purchase,
-    SelectionPath,
+    SelectionCurve,
     columns_as_bought,
     path_of,
     purchases,
-    selection_path,
+    selection_curve,
 )
 from gtgbm.explain.staged import n_rounds_of, staged_predictions
 from gtgbm.explain.training_rows import held_out_again, is_training_table
@@ -29,6 +30,7 @@ __all__ = [
     "Interval",
     "PermutationImportance",
     "Purchase",
+    "SelectionCurve",
     "SelectionPath",
     "absolute_correlations",
     "associations",
@@ -46,6 +48,7 @@ __all__ = [
     "path_of",
     "permutation_importance",
     "purchases",
+    "selection_curve",
     "selection_path",
     "staged_predictions",
 ]

@@ -63,7 +63,7 @@ def columns_as_bought(estimator: Any) -> I64:
 
 
 @dataclass(frozen=True)
-class SelectionPath:
+class SelectionCurve:
     """Number of features, training loss and metric of a model after some of its rounds.
 
     Attributes
@@ -90,7 +90,7 @@ class SelectionPath:
         return int(np.searchsorted(self.rounds, n_rounds))
 
 
-def selection_path(
+def selection_curve(
     estimator: Any,
     X: Any = None,
     y: Any = None,
@@ -98,7 +98,7 @@ def selection_path(
     metric: str | None = None,
     qid: Any = None,
     task: Any = None,
-) -> SelectionPath:
+) -> SelectionCurve:
     """Measure a fitted model after its first rounds, from no trees to all of them.
 
     Parameters
@@ -114,7 +114,7 @@ def selection_path(
 
     Returns
     -------
-    SelectionPath
+    SelectionCurve
         It includes every round in which a feature was selected.
     """
     if X is None and y is None:
@@ -131,8 +131,8 @@ def path_of(
     rows: HeldOut | None = None,
     metric: Metric | None = None,
     task: Any = None,
-) -> SelectionPath:
-    """Measure a fitted model like ``selection_path``, on rows whose targets have been converted."""
+) -> SelectionCurve:
+    """Measure a fitted model like ``selection_curve``, on rows whose targets have been converted."""
     selected = np.array([purchase.n_rounds for purchase in purchases(estimator)], dtype=np.int64)
     losses = _training_losses(estimator)
     n_rounds = losses.shape[0]
@@ -141,10 +141,10 @@ def path_of(
     n_features = np.searchsorted(np.sort(selected), rounds, side="right")
     loss = np.concatenate([[np.nan], losses])[rounds]
     if rows is None or metric is None:
-        return SelectionPath(rounds, n_features, loss)
+        return SelectionCurve(rounds, n_features, loss)
     stages = staged_predictions(estimator, X, rounds.tolist(), task=task)
     values = np.array([rows.measured(metric, prediction) for prediction in stages])
-    return SelectionPath(rounds, n_features, loss, metric, values)
+    return SelectionCurve(rounds, n_features, loss, metric, values)
 
 
 def _training_losses(estimator: Any) -> F64:

@@ -6,7 +6,8 @@ They need matplotlib (``pip install "gtgbm[plot]"``), which is imported when a p
 from gtgbm.plots.correlation import CorrelationDisplay
 from gtgbm.plots.importance import ImportanceDisplay
 from gtgbm.plots.names import bought_name, category_name, shown
-from gtgbm.plots.selection_path import SelectionPathDisplay
+from gtgbm.plots.selection_curve import SelectionCurveDisplay
+from gtgbm.plots.selection_path import SelectionFrequencyDisplay, SelectionPathDisplay
 from gtgbm.plots.style import COLOURS, QUIET, heat_map, plain_axes, shades
 from gtgbm.plots.table import as_numbers, columns_of, table_of
 from gtgbm.plots.tasks import TaskCurvesDisplay, TaskMatrixDisplay, task_matrix
@@ -17,6 +18,8 @@ __all__ = [
     "QUIET",
     "CorrelationDisplay",
     "ImportanceDisplay",
+    "SelectionCurveDisplay",
+    "SelectionFrequencyDisplay",
     "SelectionPathDisplay",
     "TaskCurvesDisplay",
     "TaskMatrixDisplay",

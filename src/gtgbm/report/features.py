@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gtgbm.exact import F64
-from gtgbm.explain import Purchase, SelectionPath, permutation_importance
-from gtgbm.plots import ImportanceDisplay, SelectionPathDisplay, bought_name
+from gtgbm.explain import Purchase, SelectionCurve, permutation_importance
+from gtgbm.plots import ImportanceDisplay, SelectionCurveDisplay, bought_name
 from gtgbm.report.sample import Sample, part_of
 from gtgbm.report.svg import Picture, picture
 
@@ -64,7 +64,7 @@ def feature_table(
     model: Any,
     selected: Sequence[Purchase],
     names: Sequence[str],
-    path: SelectionPath,
+    path: SelectionCurve,
     permutation: dict[int, float],
 ) -> list[Feature]:
     """Return one row per selected feature, in order; of those of one round, only the last has the metric."""
@@ -98,11 +98,11 @@ def largest_values(table: Sequence[Feature]) -> dict[str, float]:
 
 
 def path_pictures(
-    selected: Sequence[Purchase], names: Sequence[str], path: SelectionPath, metric: str
+    selected: Sequence[Purchase], names: Sequence[str], path: SelectionCurve, metric: str
 ) -> list[Picture]:
     """Draw metric and loss over selected features and rounds."""
     labels = [bought_name(purchase.entry, names) for purchase in selected]
-    display = SelectionPathDisplay(path, labels, [purchase.n_rounds for purchase in selected])
+    display = SelectionCurveDisplay(path, labels, [purchase.n_rounds for purchase in selected])
     return [
         picture(
             lambda ax: display.plot(ax, over="features").ax_.set_ylabel(metric),

@@ -25,6 +25,14 @@ def ignore(text: str) -> None:
     del text
 
 
+def too_few_rows(n_rows: int) -> str:
+    """Return the message that so many rows are too few for a path over numbers of features."""
+    return (
+        f"{n_rows} training rows (for rankings, their queries) are too few to hold some of them out: a "
+        "selection path needs at least 12 of each task in every part of the cross-validation"
+    )
+
+
 def stage_settings(settings: Settings, stage: Stage, n_scores: int, rows: Dataset) -> Settings:
     """Return the settings of a fit that tells which features matter: fewer rounds, with another price.
 

@@ -13,7 +13,7 @@ from gtgbm.selection.forward_backward import ForwardBackward
 from gtgbm.selection.importance import Importance
 from gtgbm.selection.judging import Judge, Problems, Stage
 from gtgbm.selection.limits import Limits
-from gtgbm.selection.stages import ignore, stage_settings, with_used_features
+from gtgbm.selection.stages import ignore, stage_settings, too_few_rows, with_used_features
 
 
 def train_selecting(
@@ -37,19 +37,43 @@ def train_selecting(
     if folds is None:
         # A continued fit keeps its features, and a few rows say nothing about rows not trained on.
         return train(problem, context, callbacks, continued)
-    empty = empty_model(problem, context)
     with context.timings.stage("selection"):
-        importance = _select(problem, folds, empty, context, report)
+        (importance,) = ForwardBackward(_judge(problem, folds, context, report)).select()
     report("")
-    last = problem.with_settings(settings.buying_nothing())
-    fitted = train(last, context, callbacks, owning(empty.start, importance))
-    return with_used_features(fitted, importance, settings.prices.units.fixed)
+    return _train_owning(problem, importance, context, callbacks)
 
 
-def _select(
-    problem: Problem, folds: Folds, empty: Model, context: FitContext, report: Callable[[str], None]
-) -> Importance:
-    """Return the selected features with their importance, the most important first."""
+def train_path(
+    problem: Problem, pool: _core.Pool, sizes: Sequence[int], report: Callable[[str], None] = ignore
+) -> list[Fitted]:
+    """Fit a model for each number of features; one backward phase selects the features of all of them.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its limit is the largest size.
+    sizes : sequence of int
+        In descending order.
+    """
+    context, folds = FitContext(pool), Folds.of([problem.data])
+    if folds is None:
+        raise ValueError(too_few_rows(problem.data.n_rows))
+    path = ForwardBackward(_judge(problem, folds, context, report)).path(sizes)
+    return [_train_owning(problem, importance, FitContext(pool), ()) for (importance,) in path]
+
+
+def _train_owning(
+    problem: Problem, importance: Importance, context: FitContext, callbacks: Sequence[AnyCallback]
+) -> Fitted:
+    """Fit a model that owns features from the start and buys no others."""
+    last = problem.with_settings(problem.settings.buying_nothing())
+    fitted = train(last, context, callbacks, owning(empty_model(problem, context).start, importance))
+    return with_used_features(fitted, importance, problem.settings.prices.units.fixed)
+
+
+def _judge(problem: Problem, folds: Folds, context: FitContext, report: Callable[[str], None]) -> Judge:
+    """Return what judges features by models of folds."""
+    empty = empty_model(problem, context)
 
     def trained(rows: Sequence[Dataset], stage: Stage) -> list[Model]:
         (data,) = rows
@@ -57,13 +81,10 @@ def _select(
         owned = empty.copy() if stage.owned is None else owning(empty.start, stage.owned[0])
         if stage.owned is not None:
             settings = settings.buying_nothing()
-        return [
-            train(
-                Problem(data, problem.loss, settings, problem.seed), FitContext(context.pool), (), owned
-            ).model
-        ]
+        of_stage = Problem(data, problem.loss, settings, problem.seed)
+        return [train(of_stage, FitContext(context.pool), (), owned).model]
 
     prices = problem.settings.prices
     limits = Limits(prices.limits.count, None, prices.limits.cost, prices.units)
     problems = Problems(problem.loss, [empty.start], limits, problem.settings.columns.given)
-    return ForwardBackward(Judge(folds, trained, problems, context, report)).select()[0]
+    return Judge(folds, trained, problems, context, report)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -18,7 +19,7 @@ from gtgbm.selection.forward_backward import ForwardBackward
 from gtgbm.selection.importance import Importance, over_tasks
 from gtgbm.selection.judging import Judge, Problems, Stage
 from gtgbm.selection.limits import Limits
-from gtgbm.selection.stages import ignore, stage_settings, with_used_features
+from gtgbm.selection.stages import ignore, stage_settings, too_few_rows, with_used_features
 
 _FEWEST_ROWS = 2000
 """Rows that each of many tasks is selected on, if it has so many."""
@@ -38,20 +39,52 @@ def train_tasks_selecting(
     report : callable
         ``report(text)`` is told each phase of the selection.
     """
-    begin, prices = perf_counter(), tasks[0].problem.settings.prices
-    limits = Limits(sharing.limits.count, prices.limits.count, sharing.limits.cost, prices.units)
+    begin, limits = perf_counter(), _limits(tasks, sharing)
     folds = None
-    if prices.drops and not limits.is_none:
+    if tasks[0].problem.settings.prices.drops and not limits.is_none:
         folds = _folds(tasks)
     if folds is None:
         return train_tasks(tasks, sharing, pool, callbacks)
-    importance = _select(tasks, folds, limits, sharing, pool, report)
+    importance = ForwardBackward(_judge(tasks, folds, sharing, pool, report)).select()
+    report("")
+    fitted = _train_owning(tasks, importance, sharing, pool, callbacks)
+    return replace(fitted, seconds=perf_counter() - begin)
+
+
+def train_tasks_path(
+    tasks: Sequence[Task],
+    sharing: TaskSharing,
+    pool: _core.Pool,
+    sizes: Sequence[int],
+    report: Callable[[str], None] = ignore,
+) -> list[FittedTasks]:
+    """Fit a model per task for each number of features of all tasks, the largest first; see `train_path`."""
+    folds = _folds(tasks)
+    if folds is None:
+        raise ValueError(too_few_rows(min(task.n_rows for task in tasks)))
+    path = ForwardBackward(_judge(tasks, folds, sharing, pool, report)).path(sizes)
+    return [_train_owning(tasks, importance, sharing, pool, ()) for importance in path]
+
+
+def _limits(tasks: Sequence[Task], sharing: TaskSharing) -> Limits:
+    prices = tasks[0].problem.settings.prices
+    return Limits(sharing.limits.count, prices.limits.count, sharing.limits.cost, prices.units)
+
+
+def _train_owning(
+    tasks: Sequence[Task],
+    importance: Sequence[Importance],
+    sharing: TaskSharing,
+    pool: _core.Pool,
+    callbacks: Sequence[AnyCallback],
+) -> FittedTasks:
+    """Fit models that own features from the start and buy no others."""
+    begin, limits = perf_counter(), _limits(tasks, sharing)
     if sharing.n_common_rounds:
         importance = [_for_all(importance, limits, tasks)] * len(tasks)
-    report("")
     owned = [[feature.entry(value) for feature, value in of_task.items()] for of_task in importance]
     fitted = train_tasks(tasks, sharing, pool, callbacks, owned)
-    fixed = prices.units.fixed
+    fixed = limits.units.fixed
     models = [with_used_features(*pair, fixed) for pair in zip(fitted.tasks, importance, strict=True)]
     return FittedTasks(models, _selected(models), perf_counter() - begin)
 
@@ -75,15 +108,14 @@ def _most_rows(n_tasks: int) -> int:
     return max(_FEWEST_ROWS, MOST_ROWS // n_tasks)
 
 
-def _select(
+def _judge(
     tasks: Sequence[Task],
     folds: Folds,
-    limits: Limits,
     sharing: TaskSharing,
     pool: _core.Pool,
     report: Callable[[str], None],
-) -> list[Importance]:
-    """Return the selected features of each task with their importance, the most important first."""
+) -> Judge:
+    """Return what judges features by models of folds."""
     context = FitContext(pool)
     starts = [empty_model(task.problem, context).start for task in tasks]
     alone = TaskSharing(0.0, SpendingLimits(), sharing.in_parallel)
@@ -100,8 +132,8 @@ def _select(
         # Starts of all rows: those of a part may all have the same class, which has no log-odds.
         return [fitted.model for fitted in train_tasks(of_stage, alone, pool, (), owned, starts).tasks]
 
-    problems = Problems(tasks[0].problem.loss, starts, limits)
-    return ForwardBackward(Judge(folds, trained, problems, context, report)).select()
+    problems = Problems(tasks[0].problem.loss, starts, _limits(tasks, sharing))
+    return Judge(folds, trained, problems, context, report)
 
 
 def _for_all(importance: Sequence[Importance], limits: Limits, tasks: Sequence[Task]) -> Importance:

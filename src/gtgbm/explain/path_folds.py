@@ -1,0 +1,122 @@
+"""The rows of a selection path, and how they are divided into folds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, check_cv
+from sklearn.utils import _safe_indexing, check_consistent_length
+from sklearn.utils.multiclass import type_of_target
+
+from gtgbm.estimators import BaseGTGBM
+from gtgbm.exact import I64
+
+_PER_ROW = ("y", "sample_weight", "qid", "task")
+
+
+@dataclass(frozen=True)
+class PathRows:
+    """A table, its targets and what else is known of its rows; see ``selection_path``."""
+
+    X: Any
+    y: Any
+    sample_weight: Any = None
+    qid: Any = None
+    task: Any = None
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any, sample_weight: Any, qid: Any, task: Any) -> PathRows:
+        """Check that all arguments fit together."""
+        if not isinstance(estimator, BaseGTGBM):
+            raise TypeError(
+                f"estimator={type(estimator).__name__} is none of gtgbm: give an estimator such as "
+                "GTGBMClassifier()"
+            )
+        if (qid is None) == estimator._ranks:
+            wanted = "needs qid, the query of each row" if estimator._ranks else "takes no qid: leave it out"
+            raise ValueError(f"{type(estimator).__name__} {wanted}")
+        if task is not None and "n_features_per_task" not in estimator.get_params():
+            raise ValueError(f"{type(estimator).__name__} takes no task: leave it out")
+        if not hasattr(X, "shape"):
+            X = np.asarray(X)
+        rows = cls(X, *(None if one is None else _array(one) for one in (y, sample_weight, qid, task)))
+        check_consistent_length(X, *(getattr(rows, name) for name in _PER_ROW))
+        return rows
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return int(self.X.shape[1])
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, ``x0`` and so on if they have none."""
+        columns = getattr(self.X, "columns", getattr(self.X, "column_names", None))
+        return [f"x{k}" for k in range(self.n_columns)] if columns is None else [str(one) for one in columns]
+
+    def at(self, rows: I64) -> PathRows:
+        """Return some of the rows."""
+        X = self.X.tocsr() if hasattr(self.X, "tocsr") else self.X
+        others = {name: getattr(self, name) for name in _PER_ROW}
+        return replace(
+            self,
+            X=_safe_indexing(X, rows),
+            **{name: None if one is None else one[rows] for name, one in others.items()},
+        )
+
+    def fitted(self, estimator: Any, sizes: Sequence[int]) -> list[Any]:
+        """Return an estimator for each size, fitted to these rows."""
+        others = {"sample_weight": self.sample_weight, "qid": self.qid, "task": self.task}
+        given = {name: value for name, value in others.items() if value is not None}
+        models: list[Any] = estimator._fit_sizes(sizes, self.X, self.y, **given)
+        return models
+
+
+def _array(values: Any) -> Any:
+    return values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+
+
+def folds_of(
+    cv: Any, estimator: Any, rows: PathRows, groups: Any, rng: np.random.RandomState
+) -> Iterable[tuple[I64, I64]]:
+    """Divide the rows into training rows and held-out rows, several times."""
+    if groups is None:
+        groups = rows.qid
+    elif rows.qid is not None:
+        _check_queries_together(rows.qid, _array(groups))
+    if not isinstance(cv, (int, np.integer)) or isinstance(cv, bool):
+        splitter = check_cv(cv, rows.y, classifier=is_classifier(estimator))
+    elif groups is not None:
+        splitter = GroupKFold(int(cv), shuffle=True, random_state=rng)
+    elif is_classifier(estimator) and type_of_target(rows.y) in ("binary", "multiclass"):
+        splitter = StratifiedKFold(int(cv), shuffle=True, random_state=rng)
+    else:
+        splitter = KFold(int(cv), shuffle=True, random_state=rng)
+    with warnings.catch_warnings():
+        # A splitter that knows no groups may still keep queries together: that is checked below.
+        warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+        folds = list(splitter.split(np.zeros((rows.n_rows, 1)), rows.y, groups))
+    for train, test in folds:
+        if rows.qid is not None and np.intersect1d(rows.qid[train], rows.qid[test]).shape[0]:
+            raise ValueError(
+                f"cv={cv!r} divides a query between training rows and held-out rows: give a number of folds, "
+                "or a splitter of groups, whose groups are the queries"
+            )
+        yield np.asarray(train), np.asarray(test)
+
+
+def _check_queries_together(qid: Any, groups: Any) -> None:
+    _, number = np.unique(qid, return_inverse=True)
+    _, group = np.unique(groups, return_inverse=True)
+    if np.unique(np.stack([number, group]), axis=1).shape[1] > number.max() + 1:
+        raise ValueError("groups divides a query: all rows of a query must be of one group")
