@@ -9,7 +9,7 @@ import numpy as np
 
 from gtgbm.exact import F64, I64
 from gtgbm.parameters import Context, Group, column_name
-from gtgbm.pricing import SpendingLimits, Units, are_affordable
+from gtgbm.pricing import SpendingLimits, Units, highest_cost
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,13 @@ def _check_limits(units: Units, limits: SpendingLimits, n_features: int) -> None
         )
     if limits.cost is None:
         return
-    if not are_affordable(np.array([fixed_cost]), 0.0, limits.cost)[0]:
+    if fixed_cost > highest_cost(0.0, limits.cost):
         raise ValueError(
             f"cost_budget={limits.cost:g} is less than the cost {fixed_cost:g} of fixed_features: raise the "
             "budget, fix fewer features, or set feature_costs to 0 for those that are paid already"
         )
     cost = np.ones(n_features) if units.cost is None else units.cost
-    if not n_fixed and not are_affordable(cost, 0.0, limits.cost).any():
+    if not n_fixed and cost.min() > highest_cost(0.0, limits.cost):
         raise ValueError(
             f"cost_budget={limits.cost:g} is less than the cost {cost.min():g} of the cheapest feature: "
             f"raise it to at least {cost.min():g}, or lower feature_costs"
