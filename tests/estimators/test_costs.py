@@ -154,6 +154,21 @@ def test_tasks_share_a_budget(
         assert set(case_.fixed) <= set(features.tolist())
 
 
+def test_each_category_of_a_column_is_paid() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"city": rng.choice(list("abcd"), 400), "wind": rng.normal(size=400)})
+    y = frame["city"].map({"a": 0.0, "b": 1.0, "c": 2.0, "d": 4.0}) + 0.1 * frame["wind"]
+    for groups in (None, [["city"]]):
+        model = GTGBMRegressor(
+            feature_costs={"city": 2.0}, feature_groups=groups, penalty=0.01, n_estimators=5, random_state=0
+        ).fit(frame, y)
+        assert len(model.selected_categories_[0]) == 3
+        assert model.total_cost_ == 6.0
+    model = GTGBMRegressor(fixed_features=["city"], cost_budget=1.0, n_estimators=5, random_state=0)
+    assert model.fit(frame, y).selected_features_.tolist() == [0]
+    assert model.total_cost_ == 1.0
+
+
 @selects_few
 @pytest.mark.parametrize("name", sorted(golden_models.MODELS))
 def test_costs_of_one_and_groups_of_one_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

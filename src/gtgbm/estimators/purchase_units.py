@@ -39,9 +39,8 @@ class PurchaseParameters:
             Columns whose categories are features: a fixed one of them is owned with all its categories.
         """
         n_features = context.n_features or 0
-        cost, group = self._costs_and_groups(context)
-        units = Units.of(cost, group, self.fixed)
-        if cost is not None and np.isinf(cost).all():
+        units = self.given_units(context)
+        if units.cost is not None and np.isinf(units.cost).all():
             raise ValueError("feature_costs forbid all features: give at least one of them a finite cost")
         forbidden = [column for column in self.fixed if np.isinf(units.cost_of(column))]
         if forbidden:
@@ -53,6 +52,10 @@ class PurchaseParameters:
         units = units.with_whole(fixed_categories, n_features)
         _check_limits(units, limits, n_features)
         return units.within(limits.cost)
+
+    def given_units(self, context: Context) -> Units:
+        """Return the units of purchase, whatever the limits."""
+        return Units.of(*self._costs_and_groups(context), self.fixed)
 
     def _costs_and_groups(self, context: Context) -> tuple[F64 | None, I64 | None]:
         """Return the cost of each column's unit, and the group of each column."""
