@@ -172,8 +172,9 @@ class TreeGrower:
                 uses = uses._replace(feature=uses.feature[kept])
             if together is not None:
                 purchases = self._described(together, grown, uses, tree.root_sse) + purchases
-            unit = tree.cells.scale**2 * weights.cell_unit
-            purchases = purchases + self._first_uses(purchases, grown, uses, unit / max(tree.root_sse, 1.0))
+            if costs.units.group is not None:
+                share = tree.cells.scale**2 * weights.cell_unit / max(tree.root_sse, 1.0)
+                purchases = purchases + self._first_uses(purchases, grown, uses, share)
         leaves = np.flatnonzero(grown.feature < 0)
         return GrownTree(grown, leaves, begin[leaves], end[leaves], self._order.rows, purchases)
 
