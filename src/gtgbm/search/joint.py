@@ -20,7 +20,9 @@ from gtgbm.tree import Level, TreeContext, measure_pairs
 _MISSING = CELLS - 1
 """Code of missing values."""
 _MOST_COLUMNS = 1024
-"""Most columns of all groups together that are looked at: each tree that searches looks at all of them."""
+_MOST_CODES = 1 << 28
+"""Most columns of all groups together that are looked at, and most of their codes, a byte each: each tree
+that searches looks at all of them."""
 _MOST_STUMPS = 16
 _MOST_GROUPS = 2
 """Groups that stumps are fitted for in each tree: those whose features gain most at the root."""
@@ -49,7 +51,8 @@ class JointSearch:
     def __init__(self, columns: Columns, units: FeatureUnits, searched: I64, directions: U8) -> None:
         assert units.group is not None
         group = units.group[searched]
-        self._features = searched[group >= 0][:_MOST_COLUMNS]
+        most = min(_MOST_COLUMNS, _MOST_CODES // columns.n_rows)
+        self._features = searched[group >= 0][:most]
         self._group = units.group[self._features]
         self._directions = directions
         self._codes = CandidateColumns(columns.n_columns, columns.n_rows, columns.encode)

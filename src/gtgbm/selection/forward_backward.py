@@ -32,9 +32,11 @@ _MEMORY = 0.7
 """Weight of the importance in earlier steps, which had more features, against that in the last one."""
 _FEW_ROWS = 5000
 """Tasks with fewer rows are dealt to folds twice in each step: one division of few rows says little."""
+_PRICES_OF_BUDGETS = (0.2, 0.08, 0.03, 0.01, 0.003)
+"""Prices of a feature of typical cost, as shares of the squared error at the root, at which features are
+bought within a budget."""
 _WORTH_THE_COST = 2.0
-"""Standard errors by which the loss must be lower with the features that matter most for them to be selected
-instead of those that matter most for what they cost."""
+"""Standard errors by which the loss must be lower with the features that matter most, whatever they cost."""
 _CLEARLY = 1.0
 """Standard errors by which the loss must be lower without features in doubt for them to be dropped."""
 
@@ -51,11 +53,15 @@ class Stage:
         Most features that the model of a task buys.
     owned : sequence of sequence of Feature, or None
         The features of each task, of which none is bought then; None: features are bought.
+    budget : float or None
+        Total cost of the features that are bought; the price is then that of a typical cost, and others cost
+        in proportion. None: there is no budget, and no feature is cheaper than usual.
     """
 
     price: float
-    limit: int
+    limit: int | None
     owned: Sequence[Sequence[Feature]] | None = None
+    budget: float | None = None
 
 
 Trainer = Callable[[Sequence[Dataset], Stage], list[Model]]
@@ -218,17 +224,41 @@ class ForwardBackward:
         return only(importance, [set(one) | set(other) for one, other in zip(cut, valuable, strict=True)])
 
     def _within_budget(self, importance: list[Importance]) -> list[Importance]:
-        """Choose between the features that matter most for what they cost and those that matter most."""
+        """Choose the features of a budget, by the loss on unseen rows.
+
+        Features that matter most for what they cost, or those that matter most; or those that models buy
+        within the budget at prices in proportion to costs. A cheap feature that says the same as an
+        expensive one matters little beside it, so only a model that has not bought the expensive one yet
+        shows what it is worth.
+        """
         limits = self._problems.limits
-        if not limits.size(importance).exceeds(limits.wanted):
+        if limits.cost is None or limits.units.cost is None:
             return importance
-        cut = limits.cut(importance, self._weights, limits.wanted)
+        best = limits.cut(importance, self._weights, limits.wanted)
         valuable = limits.cut(importance, self._weights, limits.wanted, by_value=True)
-        self._report("budget")
         again = self._folds.dealt_again(0, 1)
-        losses = [self._losses(again, features) for features in (valuable, cut)]
-        is_better = self._is_lower(list(zip(*losses, strict=True)), _WORTH_THE_COST)
-        return valuable if is_better else cut
+        losses = self._losses(again, best)
+        candidates = [(self._bought_within_budget(share), _CLEARLY) for share in _PRICES_OF_BUDGETS]
+        for others, standard_errors in (*candidates, (valuable, _WORTH_THE_COST)):
+            if [set(of_task) for of_task in others] == [set(of_task) for of_task in best]:
+                continue
+            of_others = self._losses(again, others)
+            if self._is_lower(list(zip(of_others, losses, strict=True)), standard_errors):
+                best, losses = others, of_others
+        return best
+
+    def _bought_within_budget(self, share: float) -> list[Importance]:
+        """Return the features that models buy at a price that is a share of the squared error at the root."""
+        limits, rows = self._problems.limits, self._folds.training(0)
+        self._report(f"budget: price {share:g}")
+        price = share * min(task.n_rows for task in rows)
+        models = self._trainer(rows, Stage(price, limits.total, budget=limits.cost))
+        given, bought = {*self._problems.given, *limits.units.fixed}, []
+        for forest in map(FeatureForest.of, models):
+            shares = (forest.gains / max(forest.gains.sum(), np.finfo(np.float64).tiny)).tolist()
+            of_model = zip(forest.features, shares, strict=True)
+            bought.append({feature: share for feature, share in of_model if feature.column not in given})
+        return limits.cut(bought, self._weights, limits.wanted)
 
     def _without_noise(self, importance: list[Importance], forward: Sequence[Evidence]) -> list[Importance]:
         """Drop features without any signal unless the loss on unseen rows is higher without them."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gtgbm.boosting import Fitted, PriceSettings, Settings
 from gtgbm.exact import RowWeights
-from gtgbm.pricing import SpendingLimits
+from gtgbm.pricing import SpendingLimits, Units
 from gtgbm.selection.features import Feature, FeatureForest
 from gtgbm.selection.forward_backward import Stage
 from gtgbm.selection.importance import Importance
@@ -34,7 +34,7 @@ def stage_settings(settings: Settings, stage: Stage, n_scores: int, weights: Row
     weights : RowWeights
         Weights of the rows that are trained on.
     """
-    rounds = settings.rounds
+    rounds, units = settings.rounds, settings.prices.units
     n_rounds = _ROUNDS if n_scores == 1 else max(_FEWEST_ROUNDS, _ROUNDS // n_scores)
     n_rows = weights.total_cells / weights.row
     return replace(
@@ -43,13 +43,18 @@ def stage_settings(settings: Settings, stage: Stage, n_scores: int, weights: Row
         rounds=replace(
             rounds, n_rounds=n_rounds, learning_rate=max(rounds.learning_rate, _LEARNING_RATE), patience=None
         ),
-        prices=PriceSettings(
-            min(stage.price / n_rows, _LARGEST_PENALTY),
-            "root",
-            SpendingLimits(stage.limit + len(settings.prices.units.fixed_units)),
-            units=settings.prices.units.relative(),
-        ),
+        prices=_prices(stage, min(stage.price / n_rows, _LARGEST_PENALTY), units),
     )
+
+
+def _prices(stage: Stage, penalty: float, units: Units) -> PriceSettings:
+    if stage.budget is not None:
+        return PriceSettings(
+            penalty / units.typical_cost, "root", SpendingLimits(stage.limit, stage.budget), units=units
+        )
+    n_fixed = len(units.fixed_units)
+    count = None if stage.limit is None else stage.limit + n_fixed
+    return PriceSettings(penalty, "root", SpendingLimits(count), units=units.relative())
 
 
 def with_used_features(fitted: Fitted, importance: Importance, fixed: Sequence[int] = ()) -> Fitted:
