@@ -1,6 +1,6 @@
 """Test scores at equal total cost, where features cost different amounts, against other libraries.
 
-    python -m benchmarks.quality.costs [--tables 5] [--threads 1]
+    python -m benchmarks.quality.costs [--tables 3] [--threads 1]
 
 Each relevant quantity of the generated tables is there twice: exactly, at a high cost, and with noise, at a
 low one. The peers have no budget: each is trained at every penalty of a grid, and the model within the budget
@@ -169,7 +169,7 @@ def measure(n_tables: int, threads: int) -> str:
 def main() -> None:
     """Run the measurement."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--tables", type=int, default=5)
+    parser.add_argument("--tables", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     command = f"`python -m benchmarks.quality.costs --tables {options.tables}`"

@@ -79,7 +79,7 @@ MODELS: dict[str, Any] = {
 
 
 @selects_few
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(
     seeds,
     st.sampled_from(sorted(MODELS)),
@@ -110,12 +110,13 @@ def test_what_must_hold_of_every_fit(seed: int, name: str, kind: str, more: floa
         assert model.total_cost_ == pytest.approx(case_.total(selected))
     used = {int(feature) for tree in model.trees_ for feature in tree.feature[tree.feature >= 0]}
     assert used | set(case_.fixed) == selected
-    selected_columns = case_.X.iloc[:, sorted(selected)] if kind == "frame" else model.transform(case_.X)
-    np.testing.assert_array_equal(model.compact().predict(selected_columns), model.predict(case_.X))
+    if selected:
+        columns = case_.X.iloc[:, sorted(selected)] if kind == "frame" else model.transform(case_.X)
+        np.testing.assert_array_equal(model.compact().predict(columns), model.predict(case_.X))
 
 
 @selects_few
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(
     seeds,
     st.sampled_from(["multitask", "group-sparse", "independent", "single-task"]),

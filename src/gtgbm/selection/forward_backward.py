@@ -36,7 +36,8 @@ _PRICES_OF_BUDGETS = (0.2, 0.08, 0.03, 0.01, 0.003)
 """Prices of a feature of typical cost, as shares of the squared error at the root, at which features are
 bought within a budget."""
 _WORTH_THE_COST = 2.0
-"""Standard errors by which the loss must be lower with the features that matter most, whatever they cost."""
+"""Standard errors by which the loss must be lower with other features of a budget than with those that matter
+most for what they cost."""
 _CLEARLY = 1.0
 """Standard errors by which the loss must be lower without features in doubt for them to be dropped."""
 
@@ -238,12 +239,12 @@ class ForwardBackward:
         valuable = limits.cut(importance, self._weights, limits.wanted, by_value=True)
         again = self._folds.dealt_again(0, 1)
         losses = self._losses(again, best)
-        candidates = [(self._bought_within_budget(share), _CLEARLY) for share in _PRICES_OF_BUDGETS]
-        for others, standard_errors in (*candidates, (valuable, _WORTH_THE_COST)):
+        bought = [self._bought_within_budget(share) for share in _PRICES_OF_BUDGETS]
+        for others in (*bought, valuable):
             if [set(of_task) for of_task in others] == [set(of_task) for of_task in best]:
                 continue
             of_others = self._losses(again, others)
-            if self._is_lower(list(zip(of_others, losses, strict=True)), standard_errors):
+            if self._is_lower(list(zip(of_others, losses, strict=True)), _WORTH_THE_COST):
                 best, losses = others, of_others
         return best
 
