@@ -60,13 +60,31 @@ def _fit_all(job: Job, data: Data, pool: catboost.Pool) -> catboost.CatBoost:
     return catboost.CatBoost(_parameters(job, data)).fit(pool)
 
 
-def _fit_penalty(job: Job, data: Data, pool: catboost.Pool) -> catboost.CatBoost:
+def _fit_penalty(
+    job: Job, data: Data, pool: catboost.Pool, costs: NDArray[np.float64] | None = None
+) -> catboost.CatBoost:
     # With this score a split's gain has our unit, squared error; the default, a cosine, has none.
+    factors = np.ones(data.n_columns) if costs is None else costs
     parameters = _parameters(job, data) | {
         "score_function": "L2",
-        "first_feature_use_penalties": [price(job, data)] * data.n_columns,
+        "first_feature_use_penalties": (price(job, data) * factors).tolist(),
     }
     return catboost.CatBoost(parameters).fit(pool)
+
+
+def train_costs(
+    job: Job, data: Data, costs: NDArray[np.float64]
+) -> tuple[list[int], Callable[[Any], NDArray[Any]]]:
+    """Train with a price for every feature's first use: the job's price times the cost of the feature.
+
+    Returns the columns that trees use, and the prediction.
+    """
+    pool = catboost.Pool(_table(data, data.X_train), data.y_train, cat_features=list(data.categorical))
+    model = _fit_penalty(job, data, pool, costs)
+    used = np.flatnonzero(np.asarray(model.get_feature_importance(type="PredictionValuesChange")))
+    return used.tolist(), lambda X: np.asarray(
+        model.predict(_table(data, X), prediction_type="RawFormulaVal", thread_count=job.n_threads)
+    )
 
 
 def _fit_select(job: Job, data: Data, pool: catboost.Pool) -> catboost.CatBoost:

@@ -104,6 +104,11 @@ def train_cegb(job: Job, data: Data) -> Trained:
     return train(job, data, cegb_penalty_feature_coupled=[price(job, data)] * data.n_columns)
 
 
+def train_costs(job: Job, data: Data, costs: NDArray[np.float64]) -> Trained:
+    """Train with a price for every feature's first use: the job's price times the cost of the feature."""
+    return train(job, data, cegb_penalty_feature_coupled=(price(job, data) * costs).tolist())
+
+
 def _fit_topk(job: Job, data: Data) -> Trained:
     return train(job, data, train(job, data).features()[: n_to_choose(job)])
 

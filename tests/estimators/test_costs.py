@@ -79,7 +79,7 @@ MODELS: dict[str, Any] = {
 
 
 @selects_few
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(
     seeds,
     st.sampled_from(sorted(MODELS)),
@@ -110,12 +110,13 @@ def test_what_must_hold_of_every_fit(seed: int, name: str, kind: str, more: floa
         assert model.total_cost_ == pytest.approx(case_.total(selected))
     used = {int(feature) for tree in model.trees_ for feature in tree.feature[tree.feature >= 0]}
     assert used | set(case_.fixed) == selected
-    selected_columns = case_.X.iloc[:, sorted(selected)] if kind == "frame" else model.transform(case_.X)
-    np.testing.assert_array_equal(model.compact().predict(selected_columns), model.predict(case_.X))
+    if selected:
+        columns = case_.X.iloc[:, sorted(selected)] if kind == "frame" else model.transform(case_.X)
+        np.testing.assert_array_equal(model.compact().predict(columns), model.predict(case_.X))
 
 
 @selects_few
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(
     seeds,
     st.sampled_from(["multitask", "group-sparse", "independent", "single-task"]),
@@ -152,6 +153,21 @@ def test_tasks_share_a_budget(
     assert model.total_cost_ <= budget + 1e-9
     for features in model.task_features_.values():
         assert set(case_.fixed) <= set(features.tolist())
+
+
+def test_each_category_of_a_column_is_paid() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"city": rng.choice(list("abcd"), 400), "wind": rng.normal(size=400)})
+    y = frame["city"].map({"a": 0.0, "b": 1.0, "c": 2.0, "d": 4.0}) + 0.1 * frame["wind"]
+    for groups in (None, [["city"]]):
+        model = GTGBMRegressor(
+            feature_costs={"city": 2.0}, feature_groups=groups, penalty=0.01, n_estimators=5, random_state=0
+        ).fit(frame, y)
+        assert len(model.selected_categories_[0]) == 3
+        assert model.total_cost_ == 6.0
+    model = GTGBMRegressor(fixed_features=["city"], cost_budget=1.0, n_estimators=5, random_state=0)
+    assert model.fit(frame, y).selected_features_.tolist() == [0]
+    assert model.total_cost_ == 1.0
 
 
 @selects_few
@@ -224,20 +240,56 @@ def test_of_two_equal_features_the_cheap_one_is_selected(
     assert hits >= 0.95 * n_tables
 
 
+WEAK = [1, 4, 7]
+
+
+def table_with_weak_features(seed: int) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(500, 10))
+    return X, 0.5 * X[:, WEAK].sum(axis=1) + 0.5 * rng.normal(size=500)
+
+
 @selects_few
-def test_a_group_of_weak_features_is_bought_if_it_is_paid_once() -> None:
-    weak = {1, 4, 7}
+@pytest.mark.parametrize(
+    ("given_settings", "n_tables"),
+    [
+        ({"penalty": 0.25}, 20),
+        ({"penalty": 0.25, "search": "group-testing"}, 20),
+        ({"penalty": 0.25, "max_leaf_nodes": 4}, 20),
+        ({"cost_budget": 1.0}, 4),
+    ],
+)
+def test_a_group_of_weak_features_is_bought_if_it_is_paid_once(
+    given_settings: dict[str, Any], n_tables: int
+) -> None:
     bought = {"together": 0, "alone": 0}
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(500, 10))
-        y = 0.5 * X[:, sorted(weak)].sum(axis=1) + 0.7 * X[:, 9] + 0.5 * rng.normal(size=500)
-        for name, groups in (("together", [sorted(weak)]), ("alone", None)):
-            model = GTGBMRegressor(
-                feature_groups=groups, cost_budget=1.0, n_estimators=10, random_state=0
-            ).fit(X, y)
-            bought[name] += weak <= set(model.selected_features_.tolist())
-    assert bought == {"together": 6, "alone": 0}
+    for seed in range(n_tables):
+        X, y = table_with_weak_features(seed)
+        for name, groups in (("together", [WEAK]), ("alone", None)):
+            model = GTGBMRegressor(feature_groups=groups, n_estimators=10, random_state=0, **given_settings)
+            bought[name] += set(WEAK) <= set(model.fit(X, y).selected_features_.tolist())
+    assert bought == {"together": n_tables, "alone": 0}
+
+
+@selects_few
+def test_a_group_is_worth_what_its_features_say_together() -> None:
+    """At a price above what each feature gains: neither noise nor three copies of one feature are bought."""
+    for seed in range(10):
+        X, y = table_with_weak_features(seed)
+        X[:, [2, 3]] = X[:, [1]]
+        model = GTGBMRegressor(
+            feature_groups=[[0, 5, 6, 8, 9], [1, 2, 3]], penalty=0.3, n_estimators=5, random_state=0
+        )
+        assert model.fit(X, y).selected_features_.shape == (0,)
+
+
+def test_the_history_of_a_group_that_is_worth_its_price_together() -> None:
+    X, y = table_with_weak_features(0)
+    model = GTGBMRegressor(feature_groups=[WEAK], penalty=0.25, n_estimators=5, random_state=0).fit(X, y)
+    first, *others = model.selection_history_
+    assert first.gain > first.price == pytest.approx(0.25)
+    assert [entry.price for entry in others] == [0.0, 0.0]
+    assert [entry.cost for entry in model.selection_history_] == [1.0, 0.0, 0.0]
 
 
 def test_an_expensive_feature_is_worth_more_than_cheap_noise() -> None:

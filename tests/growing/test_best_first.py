@@ -257,3 +257,18 @@ def test_any_number_of_threads(n_jobs: int) -> None:
     )
     assert alone.selection_history_ == shared.selection_history_
     np.testing.assert_array_equal(alone.predict_proba(X), shared.predict_proba(X))
+
+
+def test_a_feature_is_selected_once_whether_trees_are_cut_or_not() -> None:
+    X, y = table()
+    model = GTGBMRegressor(
+        penalty=0.002,
+        max_leaf_nodes=16,
+        min_node_fraction=0.1,
+        min_samples_leaf=40,
+        n_estimators=40,
+        random_state=0,
+    ).fit(X, y)
+    assert 0 < np.count_nonzero(model.n_leaves_ == 16) < 40
+    features = [entry.feature for entry in model.selection_history_]
+    assert len(features) == len(set(features))

@@ -27,6 +27,7 @@ from gtgbm.search import (
     ExhaustiveSearch,
     GroupSearch,
     GroupTests,
+    JointSearch,
     Screening,
     Search,
     SearchChoice,
@@ -138,7 +139,10 @@ def assemble(
     owned = OwnedColumns(n, d, categorical, directions)
     costs = _costs(problem, categorical) if among is None else among.costs
     feature_columns = FeatureColumns(owned, OtherTasksColumns(n, directions), search)
-    grower = TreeGrower(context, feature_columns, costs, settings.tree.limits)
+    joint = None
+    if costs.units.group is not None and context.communicator.is_local:
+        joint = JointSearch(columns, costs.units, searched, directions)
+    grower = TreeGrower(context, feature_columns, costs, settings.tree.limits, joint)
     grower.own_given(settings.columns.given)
     grower.own_fixed(settings.prices.units.fixed)
     model = empty_model(problem, context) if continued is None else continued

@@ -119,8 +119,8 @@ class FittedAttributes(Parameters):
         """Return the group of each column that is bought together with others."""
         names = getattr(self, "feature_names_in_", None)
         context = Context(n_features=self.n_features_in_, feature_names=names)
-        groups = self._checked("feature_groups", context)
-        return {column: number for number, group in enumerate(groups) for column in group.columns}
+        group = self._purchases(context).given_units(context).group
+        return {} if group is None else dict(enumerate(group.tolist()))
 
     def _why_few(self, prices: Sequence[str]) -> tuple[str, list[str]]:
         """Return why no more features were selected, and what can be done about it."""

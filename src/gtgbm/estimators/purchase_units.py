@@ -9,7 +9,7 @@ import numpy as np
 
 from gtgbm.exact import F64, I64
 from gtgbm.parameters import Context, Group, column_name
-from gtgbm.pricing import SpendingLimits, Units, are_affordable
+from gtgbm.pricing import SpendingLimits, Units, highest_cost
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,8 @@ class PurchaseParameters:
             Columns whose categories are features: a fixed one of them is owned with all its categories.
         """
         n_features = context.n_features or 0
-        cost, group = self._costs_and_groups(context)
-        units = Units.of(cost, group, self.fixed)
-        if cost is not None and np.isinf(cost).all():
+        units = self.given_units(context)
+        if units.cost is not None and np.isinf(units.cost).all():
             raise ValueError("feature_costs forbid all features: give at least one of them a finite cost")
         forbidden = [column for column in self.fixed if np.isinf(units.cost_of(column))]
         if forbidden:
@@ -53,6 +52,10 @@ class PurchaseParameters:
         units = units.with_whole(fixed_categories, n_features)
         _check_limits(units, limits, n_features)
         return units.within(limits.cost)
+
+    def given_units(self, context: Context) -> Units:
+        """Return the units of purchase, whatever the limits."""
+        return Units.of(*self._costs_and_groups(context), self.fixed)
 
     def _costs_and_groups(self, context: Context) -> tuple[F64 | None, I64 | None]:
         """Return the cost of each column's unit, and the group of each column."""
@@ -90,13 +93,13 @@ def _check_limits(units: Units, limits: SpendingLimits, n_features: int) -> None
         )
     if limits.cost is None:
         return
-    if not are_affordable(np.array([fixed_cost]), 0.0, limits.cost)[0]:
+    if fixed_cost > highest_cost(0.0, limits.cost):
         raise ValueError(
             f"cost_budget={limits.cost:g} is less than the cost {fixed_cost:g} of fixed_features: raise the "
             "budget, fix fewer features, or set feature_costs to 0 for those that are paid already"
         )
     cost = np.ones(n_features) if units.cost is None else units.cost
-    if not n_fixed and not are_affordable(cost, 0.0, limits.cost).any():
+    if not n_fixed and cost.min() > highest_cost(0.0, limits.cost):
         raise ValueError(
             f"cost_budget={limits.cost:g} is less than the cost {cost.min():g} of the cheapest feature: "
             f"raise it to at least {cost.min():g}, or lower feature_costs"

@@ -18,7 +18,7 @@ from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss
 from gtgbm.multitask import charge, paid_units
-from gtgbm.pricing import SpendingLimits, are_affordable
+from gtgbm.pricing import SpendingLimits, highest_cost
 from gtgbm.selection import train_path, train_selecting
 from gtgbm.tree import Forest
 
@@ -197,7 +197,7 @@ class SingleTask(BaseGTGBM):
                 f"n_features_to_select={limits.count} is less than the {n_bought} features of "
                 "the previous fit: give more, or warm_start=False"
             )
-        if not are_affordable(np.array([spent]), 0.0, limits.cost)[0]:
+        if spent > highest_cost(0.0, limits.cost):
             raise ValueError(
                 f"cost_budget={limits.cost} is less than the cost {spent:g} of the features of the "
                 "previous fit: give more, or warm_start=False"

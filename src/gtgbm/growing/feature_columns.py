@@ -111,6 +111,9 @@ def _improve(
     splits: Splits, nodes: I64, others: Splits, costs: FeatureCosts, *, of_other_tasks: bool = False
 ) -> None:
     """Set the splits of nodes to others where these gain more after their prices."""
+    if costs.units.cost is None:
+        splits.improve(nodes, others)
+        return
     now = splits.at(nodes)
     net, net_of_others = (
         costs.net_gains(one.feature, one.gain, of_other_tasks=of_other_tasks) for one in (now, others)

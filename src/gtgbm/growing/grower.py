@@ -14,7 +14,8 @@ from gtgbm.growing.best_first import NodeFeatures, best_first, used_purchases
 from gtgbm.growing.feature_columns import FeatureColumns
 from gtgbm.growing.growing_tree import GrowingTree, Purchase
 from gtgbm.pricing import FeatureCosts
-from gtgbm.tree import RowOrder, Tree, TreeContext, TreeLimits
+from gtgbm.search import JointPurchase, JointSearch
+from gtgbm.tree import Level, RowOrder, Tree, TreeContext, TreeLimits
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class TreeGrower:
     ----------
     limits_of : callable
         ``limits_of(weights)`` returns the limits of a tree for these sample weights.
+    joint : JointSearch or None
+        Finds groups of features that are worth their price only together.
     """
 
     def __init__(
@@ -57,11 +60,13 @@ class TreeGrower:
         columns: FeatureColumns,
         costs: FeatureCosts,
         limits_of: Callable[[RowWeights], TreeLimits],
+        joint: JointSearch | None = None,
     ) -> None:
         self._context = context
         self._columns = columns
         self._costs = costs
         self._limits_of = limits_of
+        self._joint = joint
         self._order = RowOrder.of(columns.owned.n_rows)
         self._backoffs: dict[int, SearchBackoff] = {}
         # Features that need no entry in the history any more: bought, used before, fixed or given.
@@ -122,13 +127,33 @@ class TreeGrower:
         self._columns.start_tree(features, costs)
         backoff = self._backoffs.setdefault(score, SearchBackoff(tree.limits.longest_backoff))
         searches = backoff.start_tree(len(costs.owned)) and costs.new_price < np.inf
+        bought: JointPurchase | None = None
         if searches:
             self._columns.start_search(tree, costs)
+            bought = self._buy_together(tree, residuals, weights)
         growing = GrowingTree(tree, self._columns, costs, searches=searches)
         growing.grow()
-        return self._finished(growing, tree, weights)
+        return self._finished(growing, tree, weights, bought)
 
-    def _finished(self, growing: GrowingTree, tree: TreeContext, weights: RowWeights) -> GrownTree:
+    def _buy_together(self, tree: TreeContext, residuals: F64, weights: RowWeights) -> JointPurchase | None:
+        """Buy a group that is worth its price, although perhaps none of its features is."""
+        # At a price of 0 single features are bought anyway, and chance has no price that a group could pay.
+        if self._joint is None or self._costs.above_chance or self._costs.new_price <= 0.0:
+            return None
+        root = Level.root(tree.cells, tree.order.rows.shape[0])
+        with tree.context.timings.stage("groups"):
+            floor = float(
+                self._columns.owned.best_splits(tree, root, np.zeros(1, dtype=np.int64)).owned.gain[0]
+            )
+            self._columns.owned.forget_histograms()
+            found = self._joint.find(tree, residuals, weights, floor, self._costs)
+        if found is not None:
+            self._buy(found.feature)
+        return found
+
+    def _finished(
+        self, growing: GrowingTree, tree: TreeContext, weights: RowWeights, together: JointPurchase | None
+    ) -> GrownTree:
         """Return the tree that has grown, cut to its best leaves, and give back what it does not use."""
         limits, costs, builder = tree.limits, self._costs, growing.builder
         begin, end = builder.rows()
@@ -145,10 +170,27 @@ class TreeGrower:
                     costs.give_back(feature)
                 grown, begin, end = grown.only(kept), begin[kept], end[kept]
                 uses = uses._replace(feature=uses.feature[kept])
-            unit = tree.cells.scale**2 * weights.cell_unit
-            purchases = purchases + self._first_uses(purchases, grown, uses, unit / max(tree.root_sse, 1.0))
+            if together is not None:
+                purchases = self._described(together, grown, uses, tree.root_sse) + purchases
+            if costs.units.group is not None:
+                share = tree.cells.scale**2 * weights.cell_unit / max(tree.root_sse, 1.0)
+                purchases = purchases + self._first_uses(purchases, grown, uses, share)
         leaves = np.flatnonzero(grown.feature < 0)
         return GrownTree(grown, leaves, begin[leaves], end[leaves], self._order.rows, purchases)
+
+    def _described(
+        self, bought: JointPurchase, tree: Tree, uses: NodeFeatures, root_sse: float
+    ) -> list[Purchase]:
+        """Return the purchase of a group by the first node that uses it; give it back if there is none."""
+        members = self._costs.units.members(bought.feature)
+        nodes = np.flatnonzero((tree.feature >= 0) & np.isin(uses.feature, members))
+        if nodes.shape[0] == 0:
+            self._columns.give_back(members)
+            self._costs.give_back(bought.feature)
+            return []
+        feature = int(uses.feature[nodes[0]])
+        shares = bought.gain / root_sse, bought.price / root_sse
+        return [Purchase(feature, int(nodes[0]), *uses.described(feature), *shares)]
 
     def _first_uses(
         self, purchases: list[Purchase], tree: Tree, uses: NodeFeatures, share: float

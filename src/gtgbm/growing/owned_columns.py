@@ -94,6 +94,10 @@ class OwnedColumns:
         self._allowed = allowed
         self.tiles.skip(None if allowed is None else ~allowed[self.tiles.first_feature])
 
+    def forget_histograms(self) -> None:
+        """Discard the histograms of a level, of which no children will be looked at."""
+        self._histograms.start_tree()
+
     def features_of(self, columns: Bool) -> Bool:
         """Return a mask (n_features,) of the features of some columns, given by a mask (n_columns,)."""
         chosen: Bool = columns[self._column]
@@ -175,17 +179,25 @@ class OwnedColumns:
 
     def measure(self, tree: TreeContext, level: Level, nodes: I64, features: I64) -> Splits:
         """Return the best splits of some owned features at some nodes."""
-        best = Splits.none(nodes.shape[0])
-        positions = np.unique(self._position[features])
-        scanned = self.tiles.scanned_use
-        for tile in np.unique(positions // LANES).tolist():
+        positions, scanned = self._position[features], self.tiles.scanned_use
+        best: Splits | None = None
+        for tile in sorted(set((positions // LANES).tolist())):
             use = np.full(self.tiles.n_columns, SKIPPED, dtype=np.uint8)
             own = positions[positions // LANES == tile]
             use[own] = scanned[own]
             splits = self._histograms.measure(tree, level, nodes, tile, use)
             # Discard splits on other categories of the same column: they were considered before.
-            splits.gain[~np.isin(splits.feature, features)] = 0.0
-            best.improve(np.arange(nodes.shape[0]), splits)
+            is_other = (
+                splits.feature != features[0]
+                if features.shape[0] == 1
+                else ~np.isin(splits.feature, features)
+            )
+            splits.gain[is_other] = 0.0
+            if best is None:
+                best = splits
+            else:
+                best.improve(np.arange(nodes.shape[0]), splits)
+        assert best is not None, "no feature is bought"
         return best
 
     def partition(

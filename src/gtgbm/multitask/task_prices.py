@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gtgbm.exact import F64, I64, Bool
-from gtgbm.pricing import FeatureCosts, FeatureUnits, SpendingLimits, are_affordable, priced
+from gtgbm.pricing import FeatureCosts, FeatureUnits, SpendingLimits, highest_cost, priced
 
 
 class SharedFeatures:
@@ -114,8 +114,14 @@ class TaskCosts(FeatureCosts):
 
     def prices(self, features: I64) -> F64:
         """Return the current price of each feature; 0 if this task owns it."""
-        shared = np.inf if self._is_full else priced(self._price, self.units.costs(features))
-        new = np.where(self._shared.is_owned[features], shared, self._new_prices(features))
+        shared: F64 | float = np.inf
+        new: F64 | float = self.search_price
+        if not self._is_full:
+            other = self.other_tasks_prices(features)
+            shared = self._price if other is None else other
+        if self.units.cost is not None:
+            new = self._new_prices(features)
+        new = np.where(self._shared.is_owned[features], shared, new)
         return np.where(self._is_owned[features], 0.0, new)
 
     @property
@@ -135,12 +141,11 @@ class TaskCosts(FeatureCosts):
         lowest = np.min(self.units.cost, where=is_shared, initial=np.inf, keepdims=True)
         return float(priced(self._price, lowest)[0])
 
-    def _may_buy(self, costs: F64) -> Bool:
-        """Whether units of some costs that no task owns may be bought."""
+    def _highest_cost(self) -> float:
         shared, limits = self._shared, self._shared.limits
         if self._is_full or (limits.count is not None and len(shared.owned) >= limits.count):
-            return np.zeros(costs.shape, dtype=np.bool_)
-        return are_affordable(costs, shared.spent, limits.cost)
+            return -1.0
+        return highest_cost(shared.spent, limits.cost)
 
     def buy(self, feature: int) -> None:
         """Add a feature to the owned ones, which makes it cheaper for other tasks."""

@@ -57,12 +57,13 @@ def paid_units(
     histories : iterable of sequence of HistoryEntry
         One for each task.
     groups : mapping of int to int
-        Group of each column that has one.
+        Group of each column; columns that are lacking have none, or -1.
     """
     costs: dict[tuple[Any, ...], float] = {}
     for history in histories:
         for entry in history:
-            unit = _unit(entry, groups.get(entry.feature))
+            group = groups.get(entry.feature, -1)
+            unit = _unit(entry, None if group < 0 else group)
             costs[unit] = max(costs.get(unit, 0.0), entry.cost)
     return costs
 

@@ -6,7 +6,7 @@ The set Ω of owned features, units of purchase, prices in units of a tree's gai
 from gtgbm.pricing.chance import chance_gain, chance_of_gain
 from gtgbm.pricing.feature_costs import FeatureCosts, PenaltyScale, SpendingLimits, priced
 from gtgbm.pricing.purchases import NodePurchase, buy_features
-from gtgbm.pricing.units import PLAIN, FeatureUnits, Units, are_affordable
+from gtgbm.pricing.units import PLAIN, FeatureUnits, Units, highest_cost
 
 __all__ = [
     "PLAIN",
@@ -16,9 +16,9 @@ __all__ = [
     "PenaltyScale",
     "SpendingLimits",
     "Units",
-    "are_affordable",
     "buy_features",
     "chance_gain",
     "chance_of_gain",
+    "highest_cost",
     "priced",
 ]

@@ -13,7 +13,7 @@ import numpy as np
 
 from gtgbm.exact import F64, I64, Bool
 from gtgbm.pricing.chance import chance_gain
-from gtgbm.pricing.units import FeatureUnits, are_affordable
+from gtgbm.pricing.units import FeatureUnits, highest_cost
 
 PenaltyScale = Literal["root", "absolute"]
 
@@ -129,7 +129,8 @@ class FeatureCosts:
 
     def prices(self, features: I64) -> F64:
         """Return the current price of each feature; 0 if it is owned."""
-        return np.where(self._is_owned[features], 0.0, self._new_prices(features))
+        new = self.search_price if self.units.cost is None else self._new_prices(features)
+        return np.where(self._is_owned[features], 0.0, new)
 
     def start_level(self, by_chance: F64 | None) -> None:
         """Note what useless features gain by chance at the nodes of a level; None: it does not matter."""
@@ -207,20 +208,18 @@ class FeatureCosts:
         cost = 1.0
         if self.units.cost is not None:
             cost = float(np.min(self.units.cost, where=~self.is_known, initial=np.inf))
-        return float(self._search_price * cost) if self._may_buy(np.array([cost]))[0] else np.inf
+        return self._search_price * cost if cost <= self._highest_cost() else np.inf
 
     def _new_prices(self, features: I64) -> F64:
         """Return the price of each feature, were it owned by no task."""
-        if self.units.cost is None:
-            return np.full(features.shape, self.search_price)
         costs = self.units.costs(features)
-        return np.where(self._may_buy(costs), priced(self._search_price, costs), np.inf)
+        return np.where(costs <= self._highest_cost(), priced(self._search_price, costs), np.inf)
 
-    def _may_buy(self, costs: F64) -> Bool:
-        """Whether units of some costs that no task owns may be bought."""
+    def _highest_cost(self) -> float:
+        """Return the highest cost of a unit that no task owns and that may be bought; below 0: none may."""
         if self._limits.count is not None and len(self.owned) >= self._limits.count:
-            return np.zeros(costs.shape, dtype=np.bool_)
-        return are_affordable(costs, self._spent, self._limits.cost)
+            return -1.0
+        return highest_cost(self._spent, self._limits.cost)
 
 
 def priced(price: float, costs: F64) -> F64:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,10 +14,9 @@ _ROUNDING = 1e-9
 """Relative error of a sum of costs: three costs of 0.1 are within a budget of 0.3."""
 
 
-def are_affordable(costs: F64, spent: float, budget: float | None) -> Bool:
-    """Whether each of some costs is within what is left of a budget; None: all finite ones are."""
-    is_possible: Bool = np.isfinite(costs)
-    return is_possible if budget is None else is_possible & (spent + costs <= budget * (1.0 + _ROUNDING))
+def highest_cost(spent: float, budget: float | None) -> float:
+    """Return the highest cost that a budget still allows; None: any finite cost."""
+    return sys.float_info.max if budget is None else budget * (1.0 + _ROUNDING) - spent
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Units:
         is_owned[list(self.fixed)] = True
         if self.group is not None:
             is_owned |= np.isin(self.group, self.group[is_owned]) & (self.group >= 0)
-        may_use = are_affordable(self.cost, self.fixed_cost, budget) | is_owned
+        may_use = (self.cost <= highest_cost(self.fixed_cost, budget)) | is_owned
         return replace(self, cost=np.where(may_use, self.cost, np.inf))
 
     def without(self, columns: Sequence[int], n_columns: int) -> Units:

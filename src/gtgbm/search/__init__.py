@@ -9,6 +9,7 @@ from gtgbm.search.dealing import GroupTestSettings
 from gtgbm.search.exhaustive import ExhaustiveSearch
 from gtgbm.search.group_search import GroupSearch, Screening
 from gtgbm.search.group_tests import GroupTests
+from gtgbm.search.joint import JointPurchase, JointSearch
 from gtgbm.search.trend_tests import TrendTests, n_trend_rows
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "GroupSearch",
     "GroupTestSettings",
     "GroupTests",
+    "JointPurchase",
+    "JointSearch",
     "Screening",
     "Search",
     "SearchChoice",

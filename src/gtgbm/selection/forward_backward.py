@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gtgbm.selection.comparison import is_clearly_lower
+from gtgbm.selection.budget import within_budget
 from gtgbm.selection.evidence import Evidence
 from gtgbm.selection.importance import Importance, only, ranked
 from gtgbm.selection.judging import Judge, Stage
@@ -52,7 +52,7 @@ class ForwardBackward:
         """Return the features of each task with their importance, the most important first."""
         forward, limits = self._forward(), self._limits
         importance = self._backward(self._candidates(forward), limits)
-        importance = self._within_budget(importance)
+        importance = within_budget(self._judge, importance)
         return [ranked(of_task) for of_task in without_noise(self._judge, importance, forward)]
 
     def path(self, sizes: Sequence[int]) -> Iterator[list[Importance]]:
@@ -126,19 +126,6 @@ class ForwardBackward:
             return cut
         valuable = limits.cut(importance, weights, limits.wanted, by_value=True)
         return only(importance, [set(one) | set(other) for one, other in zip(cut, valuable, strict=True)])
-
-    def _within_budget(self, importance: list[Importance]) -> list[Importance]:
-        """Choose between the features that matter most for what they cost and those that matter most."""
-        limits, judge = self._limits, self._judge
-        if not limits.size(importance).exceeds(limits.wanted):
-            return importance
-        cut = limits.cut(importance, judge.weights, limits.wanted)
-        valuable = limits.cut(importance, judge.weights, limits.wanted, by_value=True)
-        judge.report("budget")
-        again = judge.folds.dealt_again(0, 1)
-        of_valuable = judge.losses(again, lambda _: valuable)
-        of_cut = judge.losses(again, lambda _: cut)
-        return valuable if is_clearly_lower(of_valuable, of_cut, judge.weights) else cut
 
 
 def _add(evidence: Sequence[Evidence], others: Sequence[Evidence]) -> None:

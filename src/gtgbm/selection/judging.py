@@ -29,18 +29,22 @@ class Stage:
     ----------
     price : float
         Price of a feature, in row variances.
-    limit : int
-        Most features that the model of a task buys.
+    limit : int or None
+        Most features that the model of a task buys; None: no limit.
     owned : sequence of sequence of Feature, or None
         The features of each task, of which none is bought then; None: features are bought.
     without : frozenset of int
         Columns that must not be bought.
+    budget : float or None
+        Total cost of the features that are bought; the price is then that of a typical cost, and others cost
+        in proportion. None: there is no budget, and no feature is cheaper than usual.
     """
 
     price: float
-    limit: int
+    limit: int | None
     owned: Sequence[Sequence[Feature]] | None = None
     without: frozenset[int] = frozenset()
+    budget: float | None = None
 
 
 Trainer = Callable[[Sequence[Dataset], Stage], list[Model]]
@@ -93,7 +97,7 @@ class Judge:
         self.problems = problems
         self.context = context
         self.report = report
-        self._trainer = trainer
+        self.trainer = trainer
         sizes = np.array([task.n_rows for task in folds.tasks], dtype=np.float64)
         self.weights: list[float] = (sizes / sizes.sum()).tolist()
 
@@ -124,11 +128,17 @@ class Judge:
                 self._add(evidence, folds, fold, _owning(features))
         return evidence
 
-    def losses(self, folds: Folds, features: Callable[[int], Sequence[Importance]]) -> Losses:
-        """Return the losses of models that own the features of each fold, on the rows of the fold."""
+    def losses(self, folds: Folds, features: Sequence[Sequence[Importance]]) -> Losses:
+        """Return the losses of models that own features, on the rows of each fold.
+
+        Parameters
+        ----------
+        features : sequence of sequence of dict from Feature to float
+            The features of each task, for each fold or once for all folds.
+        """
         losses: list[list[F64]] = [[] for _ in self.weights]
         for fold in range(N_FOLDS):
-            for k, model, rows in self._trained(folds, fold, _owning(features(fold))):
+            for k, model, rows in self._trained(folds, fold, _owning(features[fold % len(features)])):
                 forest = FeatureForest.of(model)
                 losses[k].append(HeldOut.of(forest, rows, self.problems.loss, self.context).losses)
         return losses
@@ -140,7 +150,7 @@ class Judge:
 
     def _trained(self, folds: Folds, fold: int, stage: Stage) -> Iterator[tuple[int, Model, Dataset]]:
         """Train models outside a fold; yield the number of each task, its model and its rows of the fold."""
-        models = self._trainer(folds.training(fold), stage)
+        models = self.trainer(folds.training(fold), stage)
         yield from zip(range(len(models)), models, folds.held_out(fold), strict=True)
 
 

@@ -6,9 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from gtgbm.pricing import PLAIN, Units, are_affordable
+from gtgbm.pricing import PLAIN, Units, highest_cost
 from gtgbm.selection.features import Feature
 from gtgbm.selection.importance import Importance, only, over_tasks, ranked, union
 
@@ -36,7 +34,7 @@ class Size:
         return (
             self.total > other.total
             or self.per_task > other.per_task
-            or (math.isfinite(other.cost) and not are_affordable(np.array([self.cost]), 0.0, other.cost)[0])
+            or self.cost > highest_cost(0.0, other.cost)
         )
 
     def at_least(self, other: Size) -> Size:
@@ -139,7 +137,7 @@ class Limits:
         for unit in order:
             if n_kept >= n:
                 break
-            if are_affordable(np.array([costs[unit]]), spent, None if math.isinf(cost) else cost)[0]:
+            if costs[unit] <= highest_cost(spent, cost):
                 spent, n_kept = spent + costs[unit], n_kept + 1
                 kept |= {feature: importance[feature] for feature in by_unit[unit]}
         return kept

@@ -8,6 +8,7 @@ from dataclasses import replace
 from gtgbm.selection.comparison import Losses, difference, is_clearly_lower
 from gtgbm.selection.evidence import Evidence
 from gtgbm.selection.features import Feature
+from gtgbm.selection.folds import N_FOLDS
 from gtgbm.selection.importance import Importance, only, over_tasks, ranked
 from gtgbm.selection.judging import Judge
 from gtgbm.selection.noise import Doubts, doubts
@@ -69,13 +70,13 @@ def _losses(judge: Judge, forward: Sequence[Evidence], features: Sequence[Import
     all rows: on any of these, models of few such features look better than they are.
     """
     limits = judge.problems.limits
-
-    def owned(fold: int) -> list[Importance]:
-        return [
+    owned = [
+        [
             limits.first(judge.selectable(evidence.gain_shares(fold)), limits.size([of_task]).total)
             for evidence, of_task in zip(forward, features, strict=True)
         ]
-
+        for fold in range(N_FOLDS)
+    ]
     return judge.losses(judge.folds, owned)
 
 

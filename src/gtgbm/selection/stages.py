@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gtgbm.boosting import Dataset, Fitted, PriceSettings, Settings
-from gtgbm.pricing import SpendingLimits
+from gtgbm.pricing import SpendingLimits, Units
 from gtgbm.selection.features import Feature, FeatureForest
 from gtgbm.selection.importance import Importance
 from gtgbm.selection.judging import Stage
@@ -44,7 +44,7 @@ def stage_settings(settings: Settings, stage: Stage, n_scores: int, rows: Datase
     rounds = settings.rounds
     n_rounds = _ROUNDS if n_scores == 1 else max(_FEWEST_ROUNDS, _ROUNDS // n_scores)
     n_rows = rows.targets.weights.total_cells / rows.targets.weights.row
-    units = settings.prices.units.relative()
+    units = settings.prices.units
     if stage.without:
         units = units.without(sorted(stage.without), rows.table.shape[1])
     return replace(
@@ -53,13 +53,16 @@ def stage_settings(settings: Settings, stage: Stage, n_scores: int, rows: Datase
         rounds=replace(
             rounds, n_rounds=n_rounds, learning_rate=max(rounds.learning_rate, _LEARNING_RATE), patience=None
         ),
-        prices=PriceSettings(
-            min(stage.price / n_rows, _LARGEST_PENALTY),
-            "root",
-            SpendingLimits(stage.limit + len(settings.prices.units.fixed_units)),
-            units=units,
-        ),
+        prices=_prices(stage, min(stage.price / n_rows, _LARGEST_PENALTY), units),
     )
+
+
+def _prices(stage: Stage, penalty: float, units: Units) -> PriceSettings:
+    if stage.budget is not None:
+        limits = SpendingLimits(stage.limit, stage.budget)
+        return PriceSettings(penalty / units.typical_cost, "root", limits, units=units)
+    count = None if stage.limit is None else stage.limit + len(units.fixed_units)
+    return PriceSettings(penalty, "root", SpendingLimits(count), units=units.relative())
 
 
 def with_used_features(fitted: Fitted, importance: Importance, fixed: Sequence[int] = ()) -> Fitted:

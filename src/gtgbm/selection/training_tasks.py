@@ -118,7 +118,6 @@ def _judge(
     """Return what judges features by models of folds."""
     context = FitContext(pool)
     starts = [empty_model(task.problem, context).start for task in tasks]
-    alone = TaskSharing(0.0, SpendingLimits(), sharing.in_parallel)
 
     def trained(rows: Sequence[Dataset], stage: Stage) -> list[Model]:
         of_stage = []
@@ -129,6 +128,7 @@ def _judge(
         owned: list[list[HistoryEntry]] | None = None
         if stage.owned is not None:
             owned = [[feature.entry(0.0) for feature in of_task] for of_task in stage.owned]
+        alone = TaskSharing(0.0, SpendingLimits(cost=stage.budget), sharing.in_parallel)
         # Starts of all rows: those of a part may all have the same class, which has no log-odds.
         return [fitted.model for fitted in train_tasks(of_stage, alone, pool, (), owned, starts).tasks]
 
