@@ -3,7 +3,7 @@
 Gradients and curvatures, the best constant to start from, rules for leaf values, queries for ranking.
 """
 
-from gtgbm.losses.base import Derivatives, LeafRule, Loss, QuantileLeaf, Targets
+from gtgbm.losses.base import Derivatives, LeafRule, Link, Loss, QuantileLeaf, Targets
 from gtgbm.losses.checking import check_loss
 from gtgbm.losses.classic import LogLoss, MultinomialLoss, SquaredError
 from gtgbm.losses.pointwise import (
@@ -25,6 +25,7 @@ __all__ = [
     "Derivatives",
     "Huber",
     "LeafRule",
+    "Link",
     "LogLoss",
     "Loss",
     "LossFunction",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -89,6 +89,9 @@ class QuantileLeaf:
 
 LeafRule = NewtonLeaf | QuantileLeaf
 
+Link = Literal["identity", "logistic", "softmax", "exponential", "custom"]
+"""How scores become predictions; "custom": by the `predict` of a user-defined loss."""
+
 
 class Loss(Protocol):
     """A loss of k scores per row."""
@@ -101,6 +104,11 @@ class Loss(Protocol):
     @property
     def leaf(self) -> LeafRule:
         """Rule by which leaf values are computed."""
+        ...
+
+    @property
+    def link(self) -> Link:
+        """How `predict` converts scores, for exports."""
         ...
 
     def start(self, targets: Targets, context: FitContext) -> F64:

@@ -11,7 +11,7 @@ from gtgbm.tree.nodes import ALWAYS_DUE, Level, node_table, without_parents
 from gtgbm.tree.pair_histograms import PairColumns, PairRows, measure_pairs, sampled_gains
 from gtgbm.tree.permuted_scores import PermutedScores
 from gtgbm.tree.splits import BestSplits, SplitRules, Splits
-from gtgbm.tree.tree import Tree, importances
+from gtgbm.tree.tree import Tree, importances, leaf_tree
 
 __all__ = [
     "ALWAYS_DUE",
@@ -30,6 +30,7 @@ __all__ = [
     "TreeContext",
     "TreeLimits",
     "importances",
+    "leaf_tree",
     "measure_pairs",
     "node_table",
     "sampled_gains",
