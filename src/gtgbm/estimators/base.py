@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from gtgbm.boosting import Evaluated, Problem, Settings
 from gtgbm.data import FrameSchema, check_sparse, unmasked
+from gtgbm.estimators.details import PredictionDetails
 from gtgbm.estimators.exporting import ExportMethods
-from gtgbm.estimators.fitted import FittedAttributes
 from gtgbm.estimators.rows import Rows, checked_weight, pairs_of, per_set
 from gtgbm.estimators.saving import save_model
 from gtgbm.estimators.tables import read_eval_table, selected_of
@@ -25,7 +25,7 @@ from gtgbm.losses import Loss
 from gtgbm.parameters import Context
 
 
-class BaseGTGBM(SelectorMixin, ExportMethods, FittedAttributes, Targets):
+class BaseGTGBM(SelectorMixin, ExportMethods, PredictionDetails, Targets):
     """Common base of the estimators; not for direct use."""
 
     def __sklearn_tags__(self) -> Any:

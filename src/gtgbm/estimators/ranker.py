@@ -112,18 +112,22 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         self._fit(rows, eval_set, eval_sample_weight, listed(callbacks), reset=reset, eval_qid=eval_qid)
         return self
 
-    def predict(self, X: Any) -> F64:
+    def predict(self, X: Any, *, n_rounds: int | None = None) -> F64:
         """Predict scores to rank by; better documents have higher scores.
 
         Parameters
         ----------
         X : array-like, shape (n, d)
+        n_rounds : int, optional
+            Use only the trees of the first rounds.
 
         Returns
         -------
         ndarray of float64, shape (n,)
         """
-        scores = self._scores(X)
+        return self._predicted(self._scores(X, n_rounds))
+
+    def _predicted(self, scores: F64) -> F64:
         return self._fitted_loss.predict(scores)
 
     def score(self, X: Any, y: Any, qid: Any) -> float:

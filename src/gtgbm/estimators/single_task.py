@@ -183,7 +183,7 @@ class SingleTask(BaseGTGBM):
     def _forest(self) -> Forest:
         return self._forests[None]
 
-    def _scores(self, X: Any) -> F64:
+    def _scores(self, X: Any, n_rounds: int | None = None) -> F64:
         """Return the scores of rows, shape (k, n)."""
         fitted = vars(self)
         if "trees_" not in fitted:
@@ -202,7 +202,8 @@ class SingleTask(BaseGTGBM):
             table, columns = as_table(X), forest.columns
         else:
             table, columns = read_columns(self, X, forest.columns)
-        return forest.scores(table, pool_for_rows(self.n_jobs, table.shape[0]), columns)
+        pool = pool_for_rows(self.n_jobs, table.shape[0])
+        return forest.scores(table, pool, columns, self._first_trees(None, n_rounds))
 
     def _read_tables(self, X: Any, task: Any) -> tuple[tuple[int, ...], list[TableRead]]:
         """Return the shape of the scores, and the table that the forest reads."""

@@ -110,7 +110,7 @@ def encode_table(estimator: Any, X: Any) -> F64:
 
 def _plain(estimator: Any, task: Any) -> PlainModel:
     model: Model = estimator._models[task]
-    trees = _of_task(estimator, task, model.trees)
+    trees: Sequence[Tree] = estimator._trees_of(task)
     n_scores = int(model.start.shape[0])
     by_score = [
         _with_start([tree for tree, at in zip(trees, model.outputs, strict=True) if at == output], start)
@@ -128,13 +128,6 @@ def _plain(estimator: Any, task: Any) -> PlainModel:
         estimator._schema,
         getattr(estimator, "classes_", None),
     )
-
-
-def _of_task(estimator: Any, task: Any, trees: Sequence[Tree]) -> Sequence[Tree]:
-    """Return the trees of a task; with method="single-task" the trees of all tasks split on the task."""
-    if not getattr(estimator, "_is_single", False):
-        return trees
-    return [tree.knowing(estimator.n_features_in_, estimator.tasks_.index(task) + 1.0) for tree in trees]
 
 
 def _with_start(trees: list[Tree], start: float) -> list[Tree]:

@@ -1,10 +1,11 @@
 """Data structures of trees.
 
-Nodes of a level, splits, histograms, the builder, the fitted tree, the forest, permuted columns.
+Nodes of a level, splits, histograms, the builder, the fitted tree; the forest, and what is asked of it.
 """
 
 from gtgbm.tree.builder import TreeBuilder
 from gtgbm.tree.context import RowOrder, TreeContext, TreeLimits
+from gtgbm.tree.contributions import ForestContributions
 from gtgbm.tree.forest import Forest
 from gtgbm.tree.histograms import LevelHistograms
 from gtgbm.tree.nodes import ALWAYS_DUE, Level, node_table, without_parents
@@ -17,6 +18,7 @@ __all__ = [
     "ALWAYS_DUE",
     "BestSplits",
     "Forest",
+    "ForestContributions",
     "Level",
     "LevelHistograms",
     "PairColumns",

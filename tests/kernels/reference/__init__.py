@@ -37,7 +37,7 @@ from tests.kernels.reference.objective import (
     signed_sums,
 )
 from tests.kernels.reference.partition import goes_left, node_sums, partition_rows, sampled_rows
-from tests.kernels.reference.predict import predict, score_changes
+from tests.kernels.reference.predict import contributions, predict, score_changes
 from tests.kernels.reference.search import (
     build_group_codes,
     codes_by_order,
@@ -63,6 +63,7 @@ __all__ = [
     "build_pair_histograms",
     "codes_by_order",
     "codes_by_width",
+    "contributions",
     "correlate",
     "direction_of",
     "each_weight",
