@@ -126,6 +126,10 @@ def predict(
     id_columns: Annotated[
         Names, typer.Option(help="Column to pass on; by default those that gtgbm fit was told.")
     ] = None,
+    contributions: Annotated[
+        bool,
+        typer.Option("--contributions", help="Add what each selected column contributes to the score."),
+    ] = False,
     *,
     text: TextOptions,
 ) -> None:
@@ -139,20 +143,22 @@ def predict(
         from gtgbm.cli.predict import PredictOptions, run_predict
 
         ids = None if id_columns is None else split_names(id_columns)
-        run_predict(PredictOptions(model, path, out, task, ids, text.format()), Console(stderr=True))
+        options = PredictOptions(model, path, out, task, ids, text.format(), contributions)
+        run_predict(options, Console(stderr=True))
 
 
 @app.command()
 def inspect(
     model: ModelFile,
     tree: Annotated[int | None, typer.Option(help="Print only this tree, counted from 0.")] = None,
+    trees: Annotated[bool, typer.Option("--trees", help="Print all trees as text.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show a model: its selected features in order, or one of its trees."""
+    """Show a model: its selected features in order, or one or all of its trees."""
     with one_line_errors():
         from gtgbm.cli.inspect import run_inspect
 
-        run_inspect(model, tree, json)
+        run_inspect(model, tree, trees, json)
 
 
 @app.command()

@@ -20,6 +20,7 @@ from gtgbm.explain.selection_curve import (
     purchases,
     selection_path,
 )
+from gtgbm.explain.shap_values import shap_explanation
 from gtgbm.explain.staged import n_rounds_of, staged_predictions
 from gtgbm.explain.training_rows import held_out_again, is_training_table
 
@@ -47,5 +48,6 @@ __all__ = [
     "permutation_importance",
     "purchases",
     "selection_path",
+    "shap_explanation",
     "staged_predictions",
 ]
