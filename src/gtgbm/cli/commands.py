@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -33,6 +34,16 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+
+
+class ExportFormat(str, Enum):
+    """Formats of ``gtgbm export``."""
+
+    LIGHTGBM = "lightgbm"
+    ONNX = "onnx"
+    TREELITE = "treelite"
+    C = "c"
+
 
 _COMPARED = (
     "n_features_to_select",
@@ -159,6 +170,31 @@ def inspect(
         from gtgbm.cli.inspect import run_inspect
 
         run_inspect(model, tree, trees, json)
+
+
+@app.command()
+def export(
+    model: ModelFile,
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="File to write; for several tasks with {task} in its name, a file for each.",
+            show_default=False,
+        ),
+    ],
+    file_format: Annotated[
+        ExportFormat, typer.Option("--format", help="What to write it for.", show_default=False)
+    ],
+    task: Annotated[str | None, typer.Option(help="The only task to export.")] = None,
+) -> None:
+    """Write a model for another tool: LightGBM's text format, ONNX, treelite, or C without dependencies.
+
+    gtgbm export model.json --format onnx --out model.onnx
+    """
+    with one_line_errors():
+        from gtgbm.cli.export import run_export
+
+        run_export(model, file_format.value, out, task)
 
 
 @app.command()

@@ -38,6 +38,44 @@ class ExportMethods:
         """
         self._exporter("export_lightgbm")(self, path, task=task)
 
+    def export_onnx(self, path: str | PathLike[str], *, task: Any = None) -> None:
+        """Write the model as an ONNX file, for rows of type float32.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write. For multitask models it contains ``{task}``: there is one file for each task.
+        task : object, optional
+            The only task to write.
+        """
+        self._exporter("export_onnx")(self, path, task=task)
+
+    def export_c(self, path: str | PathLike[str], *, task: Any = None) -> None:
+        """Write the model as a C file without dependencies, whose scores are equal bit for bit.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write. For multitask models it contains ``{task}``: there is one file for each task.
+        task : object, optional
+            The only task to write.
+        """
+        self._exporter("export_c")(self, path, task=task)
+
+    def to_treelite(self, *, task: Any = None) -> Any:
+        """Return the model as a ``treelite.Model``, whose scores are equal bit for bit.
+
+        Parameters
+        ----------
+        task : object, optional
+            One task of a multitask model.
+
+        Returns
+        -------
+        treelite.Model, or dict of them by task for multitask models
+        """
+        return self._exporter("to_treelite")(self, task=task)
+
     def _exporter(self, name: str) -> Any:
         check_is_fitted(self, "trees_")
         # By name and when needed: exports stand above the estimators, and know what tools they need.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from gtgbm.exact import F64, I64
+from gtgbm.export.categories import require_code
 from gtgbm.export.files import export_files
 from gtgbm.export.optional import needed
 from gtgbm.export.plain_model import PlainModel, check_fitted, plain_model, plain_models
@@ -24,8 +24,6 @@ from gtgbm.tree import Tree
 
 _IS_CATEGORICAL, _MISSING_GOES_LEFT, _MISSING_IS_NAN = 1, 2, 8
 """Flags of ``decision_type``."""
-_MOST_CATEGORIES = 1 << 20
-"""Above the largest code of a category: the set of a split has one bit for each lower code, as text."""
 _WORD = 32
 
 _OBJECTIVES = {
@@ -62,7 +60,7 @@ def to_lightgbm(estimator: Any, *, task: Any = None) -> Any:
     return _booster(lightgbm, plain_model(estimator, task))
 
 
-def export_lightgbm(estimator: Any, path: str | PathLike[str], *, task: Any = None) -> None:
+def export_lightgbm(estimator: Any, path: str | PathLike[str], *, task: Any = None) -> list[str]:
     """Write a fitted model in LightGBM's text format.
 
     Parameters
@@ -72,8 +70,13 @@ def export_lightgbm(estimator: Any, path: str | PathLike[str], *, task: Any = No
         The file to write; for several tasks with ``{task}`` in it, which becomes the name of each.
     task : object, optional
         The only task to write.
+
+    Returns
+    -------
+    list of str
+        The files written.
     """
-    export_files(estimator, path, task, lambda model: lightgbm_text(model).encode())
+    return export_files(estimator, path, task, lambda model: lightgbm_text(model).encode())
 
 
 def _booster(lightgbm: Any, model: PlainModel) -> Any:
@@ -82,7 +85,7 @@ def _booster(lightgbm: Any, model: PlainModel) -> Any:
 
 def lightgbm_text(model: PlainModel) -> str:
     """Return a model in LightGBM's text format."""
-    trees = [_tree(model, k, tree) for k, tree in enumerate(model.trees)]
+    trees = [_tree(model, k, tree) for k, tree in enumerate(model.summed_trees())]
     categories = {column: _codes(model, column) for column in model.categorical}
     head = [
         "tree",
@@ -107,13 +110,7 @@ def _objective(model: PlainModel) -> str:
         return "binary sigmoid:1"
     if model.link == "softmax":
         return f"multiclass num_class:{model.n_scores}"
-    if model.link == "custom":
-        warnings.warn(
-            f"loss={model.loss!r} has a predict method of its own, which LightGBM does not know: the "
-            "exported model returns scores; apply the method to them",
-            UserWarning,
-            stacklevel=2,
-        )
+    model.warn_of_link()
     return _OBJECTIVES.get(model.loss, "regression")
 
 
@@ -235,11 +232,7 @@ def _require_code(model: PlainModel, column: int, value: float, missing_left: bo
             f"a split on category {value:g} of column {model.names[column]!r} sends missing values along "
             "with it, which LightGBM cannot: use another format"
         )
-    if value != int(value) or not 0 <= value < _MOST_CATEGORIES:
-        raise ValueError(
-            f"column {model.names[column]!r} has the category {value:g}: in LightGBM's format categories are "
-            f"whole numbers from 0 to {_MOST_CATEGORIES - 1}; recode the column, or use another format"
-        )
+    require_code(model, column, value, "LightGBM")
 
 
 def _means(tree: Tree, cover: I64) -> F64:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,10 +25,10 @@ class PlainModel:
     Attributes
     ----------
     trees : list of Tree
-        Those of a round follow each other, one for each score: tree t adds to the score ``t % n_scores``. The
-        first tree of each score contains the score that boosting began with, so that scores are sums.
-    n_scores : int
-        1, or the number of classes if there are more than two.
+        Those of a round follow each other, one for each score: tree t adds to the score ``t % n_scores``.
+        A model without trees has leaves of value 0.
+    start : ndarray of float64, shape (n_scores,)
+        Initial scores: one, or one per class if there are more than two.
     link : str
         How scores become predictions.
     loss : str
@@ -41,7 +42,7 @@ class PlainModel:
     """
 
     trees: list[Tree]
-    n_scores: int
+    start: F64
     link: Link
     loss: str
     names: list[str]
@@ -54,16 +55,33 @@ class PlainModel:
         return len(self.names)
 
     @property
+    def n_scores(self) -> int:
+        """Number of scores of a row."""
+        return int(self.start.shape[0])
+
+    def summed_trees(self) -> list[Tree]:
+        """Return trees whose sums are the scores: the first of each score contains the initial score.
+
+        It is rounded as the first addition of a prediction is, so that sums have the same bits.
+        """
+        first = [self.trees[k].plus(start) for k, start in enumerate(self.start.tolist())]
+        return first + self.trees[self.n_scores :]
+
+    @property
     def categorical(self) -> list[int]:
         """Columns of which some tree splits on categories, ascending."""
         split = [tree.feature[(tree.feature >= 0) & (tree.is_category != 0)] for tree in self.trees]
         return np.unique(np.concatenate(split)).tolist() if split else []
 
-    def category_name(self, column: int, code: float) -> str:
-        """Return a category as text; "missing" for missing values."""
-        if np.isnan(code):
-            return "missing"
-        return str(code if self.schema is None else self.schema.label(column, code))
+    def warn_of_link(self) -> None:
+        """Warn of a loss whose predictions cannot be exported."""
+        if self.link == "custom":
+            warnings.warn(
+                f"loss={self.loss!r} has a predict method of its own, which other tools do not know: the "
+                "exported model returns scores; apply the method to them",
+                UserWarning,
+                stacklevel=3,
+            )
 
 
 def plain_models(estimator: Any) -> dict[Any, PlainModel]:
@@ -112,24 +130,18 @@ def _plain(estimator: Any, task: Any) -> PlainModel:
     model: Model = estimator._models[task]
     trees: Sequence[Tree] = estimator._trees_of(task)
     n_scores = int(model.start.shape[0])
-    by_score = [
-        _with_start([tree for tree, at in zip(trees, model.outputs, strict=True) if at == output], start)
-        for output, start in enumerate(model.start.tolist())
-    ]
-    n_rounds = max(map(len, by_score))
+    by_score: list[list[Tree]] = [[] for _ in range(n_scores)]
+    for tree, output in zip(trees, model.outputs, strict=True):
+        by_score[output].append(tree)
+    n_rounds = max(1, *map(len, by_score))
     padded = [of_score + [leaf_tree(0.0)] * (n_rounds - len(of_score)) for of_score in by_score]
     names = getattr(estimator, "feature_names_in_", None)
     return PlainModel(
         [padded[k][r] for r in range(n_rounds) for k in range(n_scores)],
-        n_scores,
+        model.start,
         estimator._fitted_loss.link,
         estimator._loss_name,
         [f"Column_{k}" for k in range(estimator.n_features_in_)] if names is None else list(map(str, names)),
         estimator._schema,
         getattr(estimator, "classes_", None),
     )
-
-
-def _with_start(trees: list[Tree], start: float) -> list[Tree]:
-    """Add the initial score to the first tree, which rounds as the first addition of a prediction does."""
-    return [trees[0].plus(start), *trees[1:]] if trees else [leaf_tree(start)]
