@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,8 @@ class SingleTask(BaseGTGBM):
 
     # Whether the estimator is a ranker, whose rows belong to queries.
     _ranks = False
-    _seed: int
+    # None if it was drawn at random before the model was saved to a file.
+    _seed: int | None
     # The n_features_to_select of the previous fit.
     _fitted_limit: int | None
 
@@ -104,11 +106,9 @@ class SingleTask(BaseGTGBM):
         continued = self._continued(settings, loss)
         self._discard_fit()
         pool, verbose = make_pool(self.n_jobs), self._checked("verbose")
-        # A continued fit must hold out the same rows: it has already trained on the others.
-        seed = self._new_seed() if continued is None else self._seed
-        columns = settings.columns
-        self._fitted_limit = settings.prices.limit
-        self._seed, self._fitted_settings = seed, (self._loss_name, columns.monotone, columns.categorical)
+        seed = self._new_seed() if continued is None else self._seed_to_continue(validations)
+        self._seed = seed
+        self._keep_settings(settings)
         check_rows(rows.table.shape[0])
         rows, held_out = self._split_off(rows, validations, seed)
         problem = self._problem(rows, held_out, loss, settings, seed)
@@ -122,6 +122,35 @@ class SingleTask(BaseGTGBM):
         self.timings_ = fitted.timings
         if verbose > 0:
             bar.summary(len(self.selected_features_), n_features, fitted.search, fitted.timings["total"])
+
+    def _keep_settings(self, settings: Settings) -> None:
+        """Keep what a fit that continues this one has to have in common with it."""
+        columns = settings.columns
+        self._fitted_limit = settings.prices.limit
+        self._fitted_settings = (self._loss_name, columns.monotone, columns.categorical)
+
+    def _prepare_to_continue(self) -> None:
+        """Make a model that was read from a file one that ``warm_start`` continues."""
+        try:
+            self._keep_settings(self._settings(self.n_features_in_))
+        except (TypeError, ValueError):
+            return  # a file may have parameters that no fit takes: it can predict all the same
+        is_fixed = isinstance(self.random_state, numbers.Integral)
+        self._seed = self._new_seed() if is_fixed else None
+
+    def _seed_to_continue(self, validations: Sequence[Rows]) -> int:
+        """Return the seed of the fit that is continued.
+
+        The same rows must be held out: the model has already trained on the others.
+        """
+        if self._seed is not None:
+            return self._seed
+        if self._checked("early_stopping_rounds") is not None and not validations:
+            raise ValueError(
+                "warm_start=True: the file does not tell which rows the previous fit held out for early "
+                "stopping: give eval_set, early_stopping_rounds=None, or train with an integer random_state"
+            )
+        return self._new_seed()
 
     def _validations(self, eval_set: Any, eval_sample_weight: Any, eval_qid: Any) -> list[Rows]:
         """Read eval sets and convert their targets to numbers."""
@@ -146,8 +175,8 @@ class SingleTask(BaseGTGBM):
             return None
         if not hasattr(self, "_fitted_settings"):
             raise ValueError(
-                "warm_start=True: a model read from a file cannot be continued; use warm_start=False, or "
-                "pickle the model instead"
+                "warm_start=True: the file of this model has parameters that no fit takes, so that it cannot "
+                "be continued; use warm_start=False"
             )
         model, n_rounds = self._models[None], settings.rounds.n_rounds
         now = (self._loss_name, settings.columns.monotone, settings.columns.categorical)
