@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.speed import contributions, multitask, permutation, prediction, ranking
+from benchmarks.speed import contributions, multitask, permutation, prediction, ranking, serving
 from measuring.data import DataMissingError, Source
 from measuring.data.folds import FOLDS, Fold, by_query, generated_queries
 from measuring.data.multitask import amazon, school
@@ -282,6 +282,13 @@ def test_a_ranker_and_lightgbm_are_timed(stored: Path) -> None:
         found = ranking.fit_once("mq2008", what, 5, str(stored))
         assert found["seconds"] > 0
         assert found["leaves"] >= 2
+
+
+def test_a_service_is_timed() -> None:
+    pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+    found = serving.measure(n_requests=4, repeats=1, n_trees=2)
+    assert len(found) == 8
+    assert all(value >= 0 for value in found.values())
 
 
 @selects_few

@@ -168,11 +168,14 @@ class FittedAttributes(Parameters):
     def __getstate__(self) -> Any:
         """Leave out the forests, which are packed from the trees again."""
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in ("_forests", "_contributors")}
+        kept = {name: value for name, value in state.items() if name not in ("_forests", "_contributors")}
+        # As pairs: skops cannot load a dict with the key None, the task of a single-task model.
+        return kept | {"_models": list(kept["_models"].items())} if "_models" in kept else kept
 
     def __setstate__(self, state: Any) -> None:
         super().__setstate__(state)
         if "_models" in state:
+            self._models = dict(state["_models"])
             self._pack_forests()
 
 

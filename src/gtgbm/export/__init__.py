@@ -9,8 +9,10 @@ from gtgbm.export.lightgbm_model import export_lightgbm, lightgbm_text, to_light
 from gtgbm.export.onnx_model import export_onnx, register_onnx_converters
 from gtgbm.export.plain_model import PlainModel, encode_table, plain_model
 from gtgbm.export.treelite_model import export_treelite, to_treelite
+from gtgbm.export.trusted_types import TRUSTED_TYPES
 
 __all__ = [
+    "TRUSTED_TYPES",
     "PlainModel",
     "encode_table",
     "export_c",
