@@ -21,7 +21,7 @@ from gtgbm.exact import F64
 class _Classifier(StagedClasses, ClassTargets, SingleTask):
     class_weight: Any
 
-    def decision_function(self, X: Any, *, n_rounds: int | None = None) -> F64:
+    def decision_function(self, X: Any, *, n_rounds: int | None = None, offset: Any = None) -> F64:
         """Return decision scores.
 
         For two classes a score above 0 predicts the second class; otherwise there is one column per class.
@@ -31,14 +31,16 @@ class _Classifier(StagedClasses, ClassTargets, SingleTask):
         X : array-like, shape (n, d)
         n_rounds : int, optional
             Use only the trees of the first rounds.
+        offset : array-like, as in `fit`, optional
+            What is added to the scores.
 
         Returns
         -------
         ndarray of float64, shape (n,) or (n, classes)
         """
-        return self._decisions(self._scores(X, n_rounds))
+        return self._decisions(self._scores(X, n_rounds, offset))
 
-    def predict_proba(self, X: Any, *, n_rounds: int | None = None) -> F64:
+    def predict_proba(self, X: Any, *, n_rounds: int | None = None, offset: Any = None) -> F64:
         """Predict the probability of each class, in the order of ``classes_``.
 
         Parameters
@@ -46,14 +48,16 @@ class _Classifier(StagedClasses, ClassTargets, SingleTask):
         X : array-like, shape (n, d)
         n_rounds : int, optional
             Use only the trees of the first rounds.
+        offset : array-like, as in `fit`, optional
+            What is added to the scores.
 
         Returns
         -------
         ndarray of float64, shape (n, classes)
         """
-        return self._probabilities(self._scores(X, n_rounds))
+        return self._probabilities(self._scores(X, n_rounds, offset))
 
-    def predict(self, X: Any, *, n_rounds: int | None = None) -> NDArray[Any]:
+    def predict(self, X: Any, *, n_rounds: int | None = None, offset: Any = None) -> NDArray[Any]:
         """Predict the most probable class.
 
         Parameters
@@ -61,12 +65,14 @@ class _Classifier(StagedClasses, ClassTargets, SingleTask):
         X : array-like, shape (n, d)
         n_rounds : int, optional
             Use only the trees of the first rounds.
+        offset : array-like, as in `fit`, optional
+            What is added to the scores.
 
         Returns
         -------
         ndarray, shape (n,)
         """
-        return self._predicted(self._scores(X, n_rounds))
+        return self._predicted(self._scores(X, n_rounds, offset))
 
     def _decisions(self, scores: F64) -> F64:
         return decisions(scores, self._fitted_loss)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gtgbm.boosting import AnyCallback
 from gtgbm.estimators.compact import CompactRegressor
 from gtgbm.estimators.documentation import documented
-from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, listed, weight_of_queries
+from gtgbm.estimators.rows import EvalSets, Rows, checked_qid, checked_weight, listed, weight_of_queries
 from gtgbm.estimators.single_task import SingleTask
 from gtgbm.estimators.tables import read_training
 from gtgbm.estimators.targets import RelevanceTargets
@@ -109,7 +109,7 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         ids = checked_qid(qid, X.shape[0])
         weight = weight_of_queries(checked_weight(sample_weight, X.shape[0]), ids, "sample_weight")
         rows = Rows(X, y, weight, ids).with_weight()
-        self._fit(rows, eval_set, eval_sample_weight, listed(callbacks), reset=reset, eval_qid=eval_qid)
+        self._fit(rows, EvalSets(eval_set, eval_sample_weight, eval_qid), listed(callbacks), reset=reset)
         return self
 
     def predict(self, X: Any, *, n_rounds: int | None = None) -> F64:

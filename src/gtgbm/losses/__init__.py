@@ -6,6 +6,7 @@ Gradients and curvatures, the best constant to start from, rules for leaf values
 from gtgbm.losses.base import Derivatives, LeafRule, Link, Loss, QuantileLeaf, Targets
 from gtgbm.losses.checking import check_loss
 from gtgbm.losses.classic import LogLoss, MultinomialLoss, SquaredError
+from gtgbm.losses.offset import WithOffset
 from gtgbm.losses.pointwise import (
     NOT_OF_CLASSES,
     AbsoluteError,
@@ -39,6 +40,7 @@ __all__ = [
     "SquaredError",
     "Targets",
     "Tweedie",
+    "WithOffset",
     "check_loss",
     "dcg",
     "dcg_gains",

@@ -23,11 +23,14 @@ class Targets:
     weights : RowWeights
     queries : Queries or None
         For ranking: the rows that belong to the same query.
+    offset : ndarray of float64, shape (k, n), or None
+        What is added to the scores of each row.
     """
 
     y: F64
     weights: RowWeights
     queries: Queries | None = None
+    offset: F64 | None = None
 
     @classmethod
     def unweighted(cls, y: F64) -> Targets:
@@ -41,7 +44,12 @@ class Targets:
             kept = np.zeros(self.y.shape[0], dtype=np.bool_)
             kept[rows] = True
             queries = queries.of_rows(kept)
-        return Targets(self.y[rows], self.weights.of_rows(rows), queries)
+        offset = None if self.offset is None else self.offset[:, rows]
+        return Targets(self.y[rows], self.weights.of_rows(rows), queries, offset)
+
+    def with_offset(self, scores: F64) -> F64:
+        """Return scores (k, n) with the offsets of the rows added."""
+        return scores if self.offset is None else np.asarray(scores + self.offset)
 
 
 @dataclass(frozen=True)
