@@ -82,6 +82,9 @@ void register_classes(nb::module_& m) {
              nb::arg("begin"), nb::arg("end"))
         .def("leaves", &Forest::leaves, nb::call_guard<nb::gil_scoped_release>(), nb::arg("pool"),
              nb::arg("table").noconvert(), nb::arg("columns").noconvert(), nb::arg("out").noconvert())
+        .def("add_contributions", &Forest::add_contributions, nb::call_guard<nb::gil_scoped_release>(),
+             nb::arg("pool"), nb::arg("table").noconvert(), nb::arg("columns").noconvert(),
+             nb::arg("background").noconvert(), nb::arg("places").noconvert(), nb::arg("out").noconvert())
         .def("score_changes", &Forest::score_changes, nb::call_guard<nb::gil_scoped_release>(),
              nb::arg("pool"), nb::arg("table").noconvert(), nb::arg("donors").noconvert(),
              nb::arg("donor").noconvert(), nb::arg("columns").noconvert(), nb::arg("features").noconvert(),

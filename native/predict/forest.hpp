@@ -37,6 +37,13 @@ class Forest {
     void leaves(Pool& pool, AnyTable table, Array<const int64_t, 1> columns,  // in
                 Array<int32_t, 2> out) const;                                 // out (rows, trees)
 
+    // Adds the contributions of column c to out[row][output][places[c]], if columns that are not known have
+    // the values of a background row: the mean over all of these.
+    void add_contributions(Pool& pool, AnyTable table, Array<const int64_t, 1> columns,  // in
+                           Array<const double, 2> background,  // in  (rows, columns of the forest)
+                           Array<const int64_t, 1> places,     // in  (columns,)
+                           Array<double, 3> out) const;        // in and out (rows, outputs, width)
+
     int64_t n_trees() const { return static_cast<int64_t>(roots_.size()); }
 
     // How the scores of each row change if it takes the value of one column from another row, for each of

@@ -144,6 +144,31 @@ def test_contributions_of_dataframes_after_pickling() -> None:
     assert not np.array_equal(model.predict_contributions(frame), found), "those of the last fit"
 
 
+@pytest.mark.parametrize(("estimator", "y", "rows"), SINGLE)
+def test_contributions_against_a_background_add_up(estimator: Any, y: Any, rows: Any) -> None:
+    model = fitted(estimator, y, rows)
+    background = X[:20]
+    found = model.predict_contributions(X[20:60], background=background)
+    np.testing.assert_allclose(found[..., -1].reshape(40, -1)[0], model._scores(background).mean(axis=1))
+    np.testing.assert_allclose(
+        found.sum(axis=-1).reshape(40, -1).T, model._scores(X[20:60]), rtol=0, atol=1e-12
+    )
+    unused = np.setdiff1d(np.arange(6), model.selected_features_)
+    assert not found[..., unused].any()
+    # A row against itself has nothing to explain.
+    assert not np.abs(model.predict_contributions(X[:1], background=X[:1])[..., :-1]).max() > 0.0
+
+
+def test_contributions_of_tasks_against_a_background() -> None:
+    model = MultitaskGTGBMClassifier(n_estimators=4, method="single-task", random_state=0)
+    model.fit(X, np.where(TASK == "a", 0.5, 0.0) < SIGNAL, task=TASK)
+    found = model.predict_contributions(X, task=TASK, background=csr_matrix(X[:15]), selected_only=True)
+    np.testing.assert_allclose(found.sum(axis=1), model.decision_function(X, task=TASK), atol=1e-12)
+    for task in ("a", "b"):
+        mean = model.decision_function(X[:15], task=[task] * 15).mean()
+        np.testing.assert_allclose(found[task == TASK, -1], mean)
+
+
 def test_tasks_are_for_multitask_models() -> None:
     model = fitted(GTGBMRegressor, SIGNAL, {})
     for method in (model.apply, model.predict_contributions, model.staged_predict):

@@ -37,6 +37,16 @@ def test_tree_explainer_on_the_exported_model_agrees() -> None:
     np.testing.assert_allclose(found[:, -1], explainer.expected_value, rtol=0, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_interventional_values_agree() -> None:
+    shap = imported_shap()
+    model = GTGBMRegressor(n_estimators=20, random_state=0).fit(X, SIGNAL)
+    explainer = shap.TreeExplainer(model.to_lightgbm(), data=X[:30], feature_perturbation="interventional")
+    values = np.asarray(explainer.shap_values(X[30:60], check_additivity=False))
+    found = model.predict_contributions(X[30:60], background=X[:30])
+    np.testing.assert_allclose(found[:, :-1], values, rtol=0, atol=1e-6)
+
+
 @pytest.mark.parametrize(("y", "shape"), [(SIGNAL, ()), (np.digitize(SIGNAL, [-1, 1]), (3,))])
 def test_explanations_have_the_shape_that_shap_plots(y: Any, shape: tuple[int, ...]) -> None:
     imported_shap()

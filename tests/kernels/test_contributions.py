@@ -61,6 +61,24 @@ def test_deep_trees_of_many_columns_add_up_to_the_score(n_splits: int, seed: int
     np.testing.assert_allclose(found[:, 0].sum(axis=1) + mean, scores[0], rtol=0, atol=1e-12)
 
 
+@given(pools, tables(), st.integers(0, 3), st.integers(0, 10), st.integers(1, 2), seeds)
+@settings(max_examples=30)
+def test_contributions_against_a_background(
+    pool: _core.Pool, table: Table, n_trees: int, n_splits: int, n_outputs: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    table = table[:8, :4]
+    trees = random_trees(rng, table, n_trees, n_splits, n_outputs)
+    background = table[rng.integers(table.shape[0], size=3)][:, trees.columns]
+    background = np.ascontiguousarray(background, dtype=np.float64)
+    expected = reference.background_contributions(table, trees.columns, trees.packed(), background, n_outputs)
+    forest = _core.Forest(trees.columns.shape[0], n_outputs, *trees.packed())
+    found = np.zeros(expected.shape)
+    places = np.arange(trees.columns.shape[0])
+    forest.add_contributions(pool, table, trees.columns, background, places, found)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("size", [2, 3])
 def test_bits_do_not_depend_on_threads(size: int) -> None:
     rng = np.random.default_rng(0)
@@ -90,3 +108,11 @@ def test_wrong_shapes_are_refused() -> None:
         "outputs": {4: np.zeros((5, 2, 2))},
     }
     assert_refused(_core.Contributions(forest, np.array([2, 1, 1])).add_to, good, bad)
+    # The background stands before the places.
+    against = (*good[:3], np.zeros((2, 2)), *good[3:])
+    moved = {what: {k + (k > 2): value for k, value in one.items()} for what, one in bad.items()}
+    backgrounds: dict[str, dict[int, object]] = {
+        "no background": {3: np.zeros((0, 2))},
+        "another width": {3: np.zeros((2, 3))},
+    }
+    assert_refused(forest.add_contributions, against, moved | backgrounds)

@@ -7,11 +7,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from gtgbm.estimators.fitted import FittedAttributes
-from gtgbm.estimators.tables import TableRead
+from gtgbm.estimators.tables import TableRead, read_columns
 from gtgbm.estimators.threads import pool_for_rows
-from gtgbm.exact import F64, I32
+from gtgbm.exact import F64, I32, I64
 from gtgbm.tree import ForestContributions
 
 
@@ -51,8 +52,10 @@ class PredictionDetails(FittedAttributes):
             leaves[read.place] = of_part
         return leaves
 
-    def predict_contributions(self, X: Any, task: Any = None, *, selected_only: bool = False) -> F64:
-        """Divide the score of each row among the columns: path-dependent Shapley values (TreeSHAP).
+    def predict_contributions(
+        self, X: Any, task: Any = None, *, selected_only: bool = False, background: Any = None
+    ) -> F64:
+        """Divide the score of each row among the columns: Shapley values (TreeSHAP).
 
         Parameters
         ----------
@@ -62,13 +65,18 @@ class PredictionDetails(FittedAttributes):
         selected_only : bool, default False
             Only the columns ``selected_features_``, in this order, which takes less memory for wide tables.
             All other contributions are 0.
+        background : array-like, shape (m, d), optional
+            Rows whose values a column has where it is not known: interventional values, which take time in
+            proportion to n · m. Without it, rows go both ways at splits on unknown columns, with the shares
+            of the training rows that did (path-dependent values).
 
         Returns
         -------
         ndarray of float64, shape (n, d + 1)
-            The contribution of each column, categories together, and last the expected score. They add up to
-            the score: the log-odds of the second class, or what the link of a loss is applied to. For more
-            than two classes the shape is (n, classes, d + 1), for one target column per task (n, T, d + 1).
+            The contribution of each column, categories together, and last the expected score, the mean of
+            the training rows or of the background. They add up to the score: the log-odds of the second
+            class, or what the link of a loss is applied to. For more than two classes the shape is
+            (n, classes, d + 1), for one target column per task (n, T, d + 1).
         """
         shape, reads = self._read_tables(X, task)
         width = self.selected_features_.shape[0] if selected_only else self.n_features_in_
@@ -80,9 +88,20 @@ class PredictionDetails(FittedAttributes):
             # With method="single-task" trees without their splits on the task may use fewer columns.
             columns = read.columns[np.searchsorted(self._forests[read.task].columns, used)]
             pool = pool_for_rows(self.n_jobs, read.table.shape[0])
-            found = contributor.of_rows(read.table, pool, columns, places, width)
+            if background is None:
+                found = contributor.of_rows(read.table, pool, columns, places, width)
+            else:
+                found = contributor.forest.contributions_against(
+                    self._values_of(background, used), read.table, pool, columns, places, width
+                )
             contributions[read.place] = found if found.shape[1] > 1 else found[:, 0]
         return contributions
+
+    def _values_of(self, X: Any, columns: I64) -> F64:
+        """Return some columns of a table as numbers, shape (n, columns)."""
+        table, places = read_columns(self, X, columns)
+        values = table[:, places]
+        return np.asarray(values.toarray() if issparse(values) else values, dtype=np.float64)
 
     def staged_predict(self, X: Any, task: Any = None) -> Iterator[Any]:
         """Predict after each boosting round; the table is read once.

@@ -167,6 +167,36 @@ class Forest:
             self._native.leaves(pool, part, places, leaves[rows])
         return leaves
 
+    def contributions_against(
+        self,
+        background: F64,
+        table: Any,
+        pool: _core.Pool,
+        columns: I64,
+        places: I64,
+        width: int,
+    ) -> F64:
+        """Divide scores among columns, if unknown columns have the values of background rows.
+
+        Parameters
+        ----------
+        background : ndarray of float64, shape (m, c)
+            The columns `self.columns` of other rows.
+        table, columns, places, width
+            As in ``ForestContributions.of_rows``.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, k, width + 1)
+            They add up to the scores; last along the last axis is the mean score of the background.
+        """
+        found = np.zeros((table.shape[0], self.start.shape[0], width + 1))
+        found[:, :, width] = self.scores(background, pool, np.arange(self.columns.shape[0])).mean(axis=1)
+        background = np.ascontiguousarray(background, dtype=np.float64)
+        for rows, part, at in self.parts(table, columns):
+            self._native.add_contributions(pool, part, at, background, places, found[rows])
+        return found
+
     def contributions(self, cover: I64) -> _core.Contributions:
         """Return the native object that divides scores among columns; `cover` has the rows of each node."""
         return _core.Contributions(self._native, cover)

@@ -105,3 +105,25 @@ def _game(x: F64, packed: PackedTrees, cover: I64, begin: int, node: int, known:
     is_left = values != packed.threshold[k] if packed.is_category[k] else values <= packed.threshold[k]
     is_left = np.where(np.isnan(values), packed.missing_left[k] != 0, is_left)
     return np.where(is_left, below[0], below[1])
+
+
+def background_contributions(
+    table: Table, columns: I64, packed: PackedTrees, background: F64, n_outputs: int
+) -> F64:
+    """Shapley values by their definition, if unknown columns have the values of background rows."""
+    used, n_columns = np.array(table[:, columns], dtype=np.float64), columns.shape[0]
+    every, n = np.arange(n_columns), table.shape[0]
+    out = np.zeros((n, n_outputs, n_columns))
+    games = []
+    for known in range(1 << n_columns):
+        is_known = [bool(known >> column & 1) for column in range(n_columns)]
+        mixed = np.where(is_known, used[:, None], background[None]).reshape(-1, n_columns)
+        scores = predict(mixed, every, *packed, np.zeros((n_outputs, mixed.shape[0])))
+        games.append(scores.reshape(n_outputs, n, -1).mean(axis=2).T)
+    for column in range(n_columns):
+        for known in range(1 << n_columns):
+            if not known >> column & 1:
+                n_known = known.bit_count()
+                weight = factorial(n_known) * factorial(n_columns - n_known - 1) / factorial(n_columns)
+                out[:, :, column] += weight * (games[known | 1 << column] - games[known])
+    return out
