@@ -5,6 +5,7 @@
 #include "binning/sparse.hpp"
 #include "objective/gradients.hpp"
 #include "objective/ranking.hpp"
+#include "predict/contributions.hpp"
 #include "predict/forest.hpp"
 #include "search/group_tests.hpp"
 #include "search/sparse.hpp"
@@ -77,10 +78,22 @@ void register_classes(nb::module_& m) {
              nb::arg("threshold"), nb::arg("is_category"), nb::arg("missing_left"), nb::arg("left"),
              nb::arg("value"))
         .def("predict", &Forest::predict, nb::call_guard<nb::gil_scoped_release>(), nb::arg("pool"),
+             nb::arg("table").noconvert(), nb::arg("columns").noconvert(), nb::arg("out").noconvert(),
+             nb::arg("begin"), nb::arg("end"))
+        .def("leaves", &Forest::leaves, nb::call_guard<nb::gil_scoped_release>(), nb::arg("pool"),
              nb::arg("table").noconvert(), nb::arg("columns").noconvert(), nb::arg("out").noconvert())
+        .def("add_contributions", &Forest::add_contributions, nb::call_guard<nb::gil_scoped_release>(),
+             nb::arg("pool"), nb::arg("table").noconvert(), nb::arg("columns").noconvert(),
+             nb::arg("background").noconvert(), nb::arg("places").noconvert(), nb::arg("out").noconvert())
         .def("score_changes", &Forest::score_changes, nb::call_guard<nb::gil_scoped_release>(),
              nb::arg("pool"), nb::arg("table").noconvert(), nb::arg("donors").noconvert(),
              nb::arg("donor").noconvert(), nb::arg("columns").noconvert(), nb::arg("features").noconvert(),
+             nb::arg("out").noconvert());
+    nb::class_<Contributions>(m, "Contributions")
+        .def(nb::init<const Forest&, I64>(), nb::keep_alive<1, 2>(), nb::arg("forest"),
+             nb::arg("cover").noconvert())
+        .def("add_to", &Contributions::add_to, nb::call_guard<nb::gil_scoped_release>(), nb::arg("pool"),
+             nb::arg("table").noconvert(), nb::arg("columns").noconvert(), nb::arg("places").noconvert(),
              nb::arg("out").noconvert());
 }
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.speed.lightgbm_text import write_model
+from gtgbm.export import lightgbm_text, plain_model
 from measuring.data.generated import demo_data, many_leaves
 from measuring.environment import environment
 from measuring.files import ROOT, write_json
@@ -45,15 +45,14 @@ class Row:
 def _many_columns() -> tuple[Any, Any]:
     """Fit to a table of 400 columns, of which few are bought."""
     data = demo_data(20_000, N_BATCH, 400)
-    # Scores begin at 0, so that trees are all there is to write down.
-    model = estimator("auto", "binary", penalty=0.001, init="zero", random_state=0)
+    model = estimator("auto", "binary", penalty=0.001, random_state=0)
     return model.fit(data.X_train, data.y_train), data.X_test
 
 
 def _many_leaves() -> tuple[Any, Any]:
     """Fit 100 trees of some 80 leaves that use 70 features, all there are."""
     data = many_leaves(30_000, N_BATCH)
-    model = estimator("exhaustive", "binary", penalty=0.0, min_node_fraction=0.022, init="zero")
+    model = estimator("exhaustive", "binary", penalty=0.0, min_node_fraction=0.022)
     return model.fit(data.X_train, data.y_train), data.X_test
 
 
@@ -67,10 +66,12 @@ def write_case(folder: Path, model: Any, batch: Any) -> str:
     position[features] = np.arange(features.shape[0])
     narrow = [
         replace(tree, feature=np.where(tree.feature >= 0, position[tree.feature], -1).astype(np.int32))
-        for tree in model.trees_
+        for tree in plain_model(model).trees
     ]
-    write_model(folder / "full.txt", model.trees_, model.n_features_in_)
-    write_model(folder / "compact.txt", narrow, features.shape[0])
+    model.export_lightgbm(folder / "full.txt")
+    names = [f"Column_{k}" for k in range(features.shape[0])]
+    compact = replace(plain_model(model), trees=narrow, names=names)
+    (folder / "compact.txt").write_text(lightgbm_text(compact), encoding="utf-8")
     (folder / "model.pickle").write_bytes(pickle.dumps(model))
     np.save(folder / "batch.npy", batch)
     np.save(folder / "features.npy", features)

@@ -150,6 +150,12 @@ def _parameters(job: Job, objective: str, n_rows: int) -> dict[str, Any]:
     return parameters
 
 
+def contributions_of(path: Path, threads: int) -> Callable[[Any], Any]:
+    """Return the function of a table that divides scores among columns, of a model in a text file."""
+    booster = lightgbm.Booster(model_file=path)
+    return lambda X: booster.predict(X, pred_contrib=True, num_threads=threads)
+
+
 def prediction_calls(folder: Path, tables: Tables, threads: int) -> Calls:
     """Return what is timed: ``Booster.predict``, and the C function for single rows."""
     full = lightgbm.Booster(model_file=folder / "full.txt")

@@ -83,13 +83,13 @@ Forest::Forest(int64_t n_columns, int64_t n_outputs, Array<const int64_t, 1> fir
 }
 
 template <bool kMissing, bool kCategories>
-void Forest::add_block(const double* x, int64_t n_rows, double* out, int64_t stride) const {
-    const int64_t trees = static_cast<int64_t>(roots_.size()), whole = n_rows - n_rows % kLanes;
+void Forest::add_block(const double* x, int64_t n_rows, double* out, Sums range) const {
+    const int64_t whole = n_rows - n_rows % kLanes;
     const double* at[kLanes];
     int32_t k[kLanes];
     if (whole)
-        for (int64_t t = 0; t < trees; ++t) {
-            double* sums = out + outputs_[t] * stride;
+        for (int64_t t = range.begin; t < range.end; ++t) {
+            double* sums = out + outputs_[t] * range.stride;
             for (int64_t i = 0; i < whole; i += kLanes) {
                 for (int l = 0; l < kLanes; ++l) {
                     at[l] = x + (i + l) * n_columns_;
@@ -103,36 +103,55 @@ void Forest::add_block(const double* x, int64_t n_rows, double* out, int64_t str
     // trees.
     for (int64_t i = whole; i < n_rows; ++i) {
         std::fill_n(at, kLanes, x + i * n_columns_);
-        for (int64_t t = 0; t < trees; t += kLanes) {
-            const int n = static_cast<int>(std::min<int64_t>(kLanes, trees - t));
+        for (int64_t t = range.begin; t < range.end; t += kLanes) {
+            const int n = static_cast<int>(std::min<int64_t>(kLanes, range.end - t));
             for (int l = 0; l < kLanes; ++l) k[l] = roots_[t + std::min(l, n - 1)];
             descend<kLanes, kMissing, kCategories>(nodes_.data(), at, k);
-            for (int l = 0; l < n; ++l) out[outputs_[t + l] * stride + i] += values_[k[l]];
+            for (int l = 0; l < n; ++l) out[outputs_[t + l] * range.stride + i] += values_[k[l]];
         }
     }
 }
 
-void Forest::predict(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<double, 2> out) const {
-    const int64_t n = static_cast<int64_t>(any.shape(0)), trees = static_cast<int64_t>(roots_.size());
-    require(static_cast<int64_t>(columns.shape(0)) == n_columns_, "predict: columns of another number");
-    require_below(columns, static_cast<int64_t>(any.shape(1)), "predict: column out of range");
+template <bool kMissing, bool kCategories>
+void Forest::find_leaves(const double* x, int64_t n_rows, int32_t* out) const {
+    const int64_t trees = n_trees();
+    const double* at[kLanes];
+    int32_t k[kLanes];
+    for (int64_t t = 0; t < trees; ++t)
+        for (int64_t i = 0; i < n_rows; i += kLanes) {
+            const int n = static_cast<int>(std::min<int64_t>(kLanes, n_rows - i));
+            for (int l = 0; l < kLanes; ++l) at[l] = x + (i + std::min(l, n - 1)) * n_columns_;
+            std::fill_n(k, kLanes, roots_[t]);
+            descend<kLanes, kMissing, kCategories>(nodes_.data(), at, k);
+            for (int l = 0; l < n; ++l) out[(i + l) * trees + t] = k[l] - roots_[t];
+        }
+}
+
+void Forest::predict(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<double, 2> out,
+                     int64_t begin, int64_t end) const {
+    const int64_t n = static_cast<int64_t>(any.shape(0));
+    require(0 <= begin && begin <= end && end <= n_trees(), "predict: trees out of range");
     require(static_cast<int64_t>(out.shape(0)) == n_outputs_ && static_cast<int64_t>(out.shape(1)) == n,
             "predict: out must have shape (outputs, rows)");
-    // Leaves read column 0 too, so there must be one even if no tree splits.
-    const int64_t width = std::max<int64_t>(n_columns_, 1), block_rows = std::min(kBlock, n);
-    std::vector<double> buffers(static_cast<size_t>(pool.size() * block_rows * width));
-    with_table(any, [&](auto table) {
-        pool.run((n + kBlock - 1) / kBlock, n * (trees * 8 + width), [&](int64_t block, int worker) {
-            const int64_t begin = block * kBlock, rows = std::min(kBlock, n - begin);
-            double* x = buffers.data() + worker * block_rows * width;
-            const bool missing = gather_rows(
-                table, columns.data(), n_columns_, rows, [begin](int64_t i) { return begin + i; }, x);
-            const auto add =
-                has_categories_
-                    ? (missing ? &Forest::add_block<true, true> : &Forest::add_block<false, true>)
-                    : (missing ? &Forest::add_block<true, false> : &Forest::add_block<false, false>);
-            (this->*add)(x, rows, out.data() + begin, n);
-        });
+    for_blocks(pool, any, columns, n_columns_, (end - begin) * 8, [&](const BlockOfRows& block) {
+        const auto add =
+            has_categories_
+                ? (block.missing ? &Forest::add_block<true, true> : &Forest::add_block<false, true>)
+                : (block.missing ? &Forest::add_block<true, false> : &Forest::add_block<false, false>);
+        (this->*add)(block.x, block.n_rows, out.data() + block.begin, Sums{begin, end, n});
+    });
+}
+
+void Forest::leaves(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<int32_t, 2> out) const {
+    const int64_t trees = n_trees();
+    require(out.shape(0) == any.shape(0) && static_cast<int64_t>(out.shape(1)) == trees,
+            "leaves: out must have shape (rows, trees)");
+    for_blocks(pool, any, columns, n_columns_, trees * 8, [&](const BlockOfRows& block) {
+        const auto find =
+            has_categories_
+                ? (block.missing ? &Forest::find_leaves<true, true> : &Forest::find_leaves<false, true>)
+                : (block.missing ? &Forest::find_leaves<true, false> : &Forest::find_leaves<false, false>);
+        (this->*find)(block.x, block.n_rows, out.data() + block.begin * trees);
     });
 }
 

@@ -28,9 +28,23 @@ class Forest {
            Array<const uint8_t, 1> is_category, Array<const uint8_t, 1> missing_left,  // in  (nodes,)
            Array<const int32_t, 1> left, Array<const double, 1> value);                // in  (nodes,)
 
-    // Adds the leaf values of all trees to out[output][row], in the order of the trees.
+    // Adds the leaf values of the trees [begin, end) to out[output][row], in the order of the trees.
     void predict(Pool& pool, AnyTable table, Array<const int64_t, 1> columns,  // in
-                 Array<double, 2> out) const;                                  // in and out (outputs, rows)
+                 Array<double, 2> out,                                         // in and out (outputs, rows)
+                 int64_t begin, int64_t end) const;                            // in
+
+    // The leaf that each row reaches in each tree, as the number of the node within the tree.
+    void leaves(Pool& pool, AnyTable table, Array<const int64_t, 1> columns,  // in
+                Array<int32_t, 2> out) const;                                 // out (rows, trees)
+
+    // Adds the contributions of column c to out[row][output][places[c]], if columns that are not known have
+    // the values of a background row: the mean over all of these.
+    void add_contributions(Pool& pool, AnyTable table, Array<const int64_t, 1> columns,  // in
+                           Array<const double, 2> background,  // in  (rows, columns of the forest)
+                           Array<const int64_t, 1> places,     // in  (columns,)
+                           Array<double, 3> out) const;        // in and out (rows, outputs, width)
+
+    int64_t n_trees() const { return static_cast<int64_t>(roots_.size()); }
 
     // How the scores of each row change if it takes the value of one column from another row, for each of
     // some columns. Each tree is walked once for all columns, and again only below the first node at which
@@ -51,8 +65,16 @@ class Forest {
     static constexpr uint32_t kMissingLeft = 1u << 31, kIsCategory = 1u << 30, kColumn = kIsCategory - 1;
 
   private:
+    friend class Contributions;
+
+    // The trees [begin, end) and where their sums go, by outputs `stride` apart.
+    struct Sums {
+        int64_t begin, end, stride;
+    };
     template <bool kMissing, bool kCategories>
-    void add_block(const double* x, int64_t n_rows, double* out, int64_t stride) const;
+    void add_block(const double* x, int64_t n_rows, double* out, Sums sums) const;
+    template <bool kMissing, bool kCategories>
+    void find_leaves(const double* x, int64_t n_rows, int32_t* out) const;
 
     struct ChangeBlock;
     template <bool kMissing, bool kCategories>

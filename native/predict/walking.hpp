@@ -1,11 +1,14 @@
 // What every walk down packed trees shares: the values of some rows, and the side a value goes to.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "predict/forest.hpp"
 #include "support/arrays.hpp"
+#include "support/pool.hpp"
 
 namespace gtgbm {
 
@@ -39,6 +42,36 @@ bool gather_rows(const Table<T>& table, const int64_t* columns, int64_t n_column
             for (int64_t c = 0; c < n_columns; ++c) copy(i, c);
     }
     return missing;
+}
+
+// Some rows of a table, gathered: x has the values of the forest's columns, row by row.
+struct BlockOfRows {
+    const double* x;
+    int64_t begin, n_rows;  // rows of the table
+    bool missing;           // whether any value is missing
+    int worker;             // of the pool
+};
+
+// Calls body(BlockOfRows) for all rows of a table, in parallel. `work` is that of one row, in inner-loop
+// steps.
+template <class F>
+void for_blocks(Pool& pool, const AnyTable& any, const Array<const int64_t, 1>& columns, int64_t n_columns,
+                int64_t work, F&& body) {
+    const int64_t n = static_cast<int64_t>(any.shape(0)), size = Forest::kBlock;
+    require(static_cast<int64_t>(columns.shape(0)) == n_columns, "Forest: columns of another number");
+    require_below(columns, static_cast<int64_t>(any.shape(1)), "Forest: column out of range");
+    // Leaves read column 0 too, so there must be one even if no tree splits.
+    const int64_t width = std::max<int64_t>(n_columns, 1), block_rows = std::min(size, n);
+    std::vector<double> buffers(static_cast<size_t>(pool.size() * block_rows * width));
+    with_table(any, [&](auto table) {
+        pool.run((n + size - 1) / size, n * (work + width), [&](int64_t block, int worker) {
+            const int64_t begin = block * size, rows = std::min(size, n - begin);
+            double* x = buffers.data() + worker * block_rows * width;
+            const bool missing = gather_rows(
+                table, columns.data(), n_columns, rows, [begin](int64_t i) { return begin + i; }, x);
+            body(BlockOfRows{x, begin, rows, missing, worker});
+        });
+    });
 }
 
 }  // namespace gtgbm

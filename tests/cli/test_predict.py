@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -172,3 +173,48 @@ def test_columns_that_name_rows_are_passed_on(tmp_path: Path) -> None:
     assert "'custommer' of --id-columns; did you mean 'customer'?" in said(refused)
     # A table without the column that training was told of is fine; one that was asked for is not.
     assert run("predict", model, write(tmp_path, ".csv", frame())).stdout.startswith("prediction,p_no")
+
+
+def test_contributions_of_columns_add_up_to_the_score(tmp_path: Path) -> None:
+    table, model_file, out = frame(), tmp_path / "model.json", tmp_path / "predicted.csv"
+    path = write(tmp_path, ".csv", table)
+    fit = ["fit", path, "--exclude", "amount", "--max-features", 2, "--trees", 8, "--out", model_file]
+    assert run(*fit, "--target", "clicked").exit_code == 0
+    assert run("predict", model_file, path, "--contributions", "--out", out).exit_code == 0
+    found, model = pd.read_csv(out), load_model(model_file)
+    headings = [f"contribution_{name}" for name in [*model.selected_feature_names_, "expected"]]
+    assert found.columns.tolist() == ["prediction", "p_no", "p_yes", *headings]
+    p = 1.0 / (1.0 + np.exp(-found[headings].sum(axis=1)))
+    np.testing.assert_allclose(p, found["p_yes"], rtol=1e-12)
+
+
+def test_contributions_by_task_and_by_class(tmp_path: Path) -> None:
+    table, rows = frame()[["c0", "c2"]], tmp_path / "rows.csv"
+    table.to_csv(rows, index=False)
+    tasks = MultitaskGTGBMRegressor(n_estimators=4, random_state=0)
+    tasks.fit(table, np.column_stack([table["c2"], -table["c2"]]))
+    classes = GTGBMClassifier(n_estimators=4, random_state=0).fit(table, np.digitize(table["c2"], [-1, 1]))
+    for model in (tasks, classes):
+        model.save_model(tmp_path / "model.json")
+        out = tmp_path / "predicted.parquet"
+        assert run("predict", tmp_path / "model.json", rows, "--contributions", "--out", out).exit_code == 0
+        headings = [name for name in pd.read_parquet(out).columns if name.startswith("contribution_")]
+        names = [*model.selected_feature_names_, "expected"]
+        groups = model.tasks_ if model is tasks else model.classes_
+        assert headings == [f"contribution_{group}_{name}" for group in groups for name in names]
+
+
+def test_all_trees_as_text_and_json(tmp_path: Path) -> None:
+    table = frame()[["c0", "c2", "town"]]
+    model = GTGBMClassifier(n_estimators=2, penalty=0.0, random_state=0)
+    model.fit(table, np.digitize(table["c2"], [-1, 1])).save_model(tmp_path / "model.json")
+    text = run("inspect", tmp_path / "model.json", "--trees").output
+    assert [line for line in text.splitlines() if line.startswith("tree ")] == [
+        f"tree {3 * k + label} (round {k}, class {label})" for k in range(2) for label in range(3)
+    ]
+    assert text.count("rows)") == sum(tree.n_nodes for tree in model.trees_)
+    described = json.loads(run("inspect", tmp_path / "model.json", "--trees", "--json").stdout)["trees"]
+    assert [tree["value"] for tree in described] == [tree.value.tolist() for tree in model.trees_]
+    done = run("inspect", tmp_path / "model.json", "--trees", "--tree", 0)
+    assert done.exit_code == 2
+    assert "give one of the two" in said(done)

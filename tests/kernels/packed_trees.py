@@ -41,7 +41,7 @@ class Trees:
     def add_to(self, out: F64, table: Table, pool: _core.Pool) -> None:
         """Predict with the kernel."""
         forest = _core.Forest(self.columns.shape[0], out.shape[0], *self.packed())
-        forest.predict(pool, table, self.columns, out)
+        forest.predict(pool, table, self.columns, out, 0, self.output.shape[0])
 
     def score_changes(
         self, table: Table, donors: Table, donor: I64, features: I64, n_outputs: int, pool: _core.Pool

@@ -145,4 +145,32 @@ def test_wrong_shapes_are_refused() -> None:
         "outputs": {3: np.zeros((2, 5))},
     }
     forest = _core.Forest(2, 1, *stump().packed())
-    assert_refused(forest.predict, (_core.Pool(2), np.zeros((5, 3)), np.array([2, 0]), np.zeros((1, 5))), bad)
+    good = (_core.Pool(2), np.zeros((5, 3)), np.array([2, 0]), np.zeros((1, 5)), 0, 1)
+    trees: dict[str, dict[int, object]] = {
+        "before the first tree": {4: -1},
+        "after the last tree": {5: 2},
+        "an end before the beginning": {4: 1, 5: 0},
+    }
+    assert_refused(forest.predict, good, bad | trees)
+    of_leaves: dict[str, dict[int, object]] = {
+        "rows of leaves": {3: np.zeros((4, 1), np.int32)},
+        "trees of leaves": {3: np.zeros((5, 2), np.int32)},
+    }
+    columns = {what: changes for what, changes in bad.items() if 3 not in changes}
+    assert_refused(forest.leaves, (*good[:3], np.zeros((5, 1), np.int32)), columns | of_leaves)
+
+
+@given(pools, tables(), st.integers(0, 6), st.integers(0, 12), seeds)
+def test_leaves_have_the_values_that_are_predicted(
+    pool: _core.Pool, table: Table, n_trees: int, n_splits: int, seed: int
+) -> None:
+    trees = random_trees(np.random.default_rng(seed), table, n_trees, n_splits, 1)
+    forest = _core.Forest(trees.columns.shape[0], 1, *trees.packed())
+    leaves = np.full((table.shape[0], n_trees), -1, dtype=np.int32)
+    forest.leaves(pool, table, trees.columns, leaves)
+    nodes = leaves + trees.first[:-1]
+    assert (trees.feature[nodes] == -1).all()
+    scores = np.zeros((1, table.shape[0]))
+    for begin in range(n_trees):
+        forest.predict(pool, table, trees.columns, scores, begin, begin + 1)
+        np.testing.assert_array_equal(scores[0], trees.value[nodes[:, : begin + 1]].cumsum(axis=1)[:, -1])

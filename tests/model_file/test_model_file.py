@@ -230,14 +230,41 @@ def test_what_cannot_be_saved_says_so(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_loaded_model_begins_anew(tmp_path: Path) -> None:
+@pytest.mark.parametrize("settings", [{}, {"early_stopping_rounds": 3}, {"subsample": 0.5}])
+def test_a_loaded_model_continues_as_the_one_in_memory(settings: dict[str, Any], tmp_path: Path) -> None:
     X, y = table()
     path = tmp_path / "model.json"
-    GTGBMRegressor(n_estimators=3, warm_start=True).fit(X, y).save_model(path)
+    model = GTGBMRegressor(n_estimators=3, warm_start=True, random_state=0, **settings).fit(X, y)
+    model.save_model(path)
     loaded = load_model(path)
-    with pytest.raises(ValueError, match="read from a file cannot be continued"):
-        loaded.set_params(n_estimators=5).fit(X, y)
-    assert loaded.set_params(warm_start=False).fit(X, y).n_iter_ == 5
+    for one in (model, loaded):
+        one.set_params(n_estimators=6).fit(X, y)
+    assert loaded.n_iter_ == model.n_iter_ > 3
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.selection_history_ == model.selection_history_
+    assert loaded.set_params(warm_start=False).fit(X, y).n_iter_ == 6
+
+
+def test_rows_that_a_loaded_model_held_out_must_be_known(tmp_path: Path) -> None:
+    X, y = table()
+    path = tmp_path / "model.json"
+    model = GTGBMRegressor(n_estimators=3, early_stopping_rounds=3, warm_start=True)
+    model.fit(X, y).save_model(path)
+    loaded = load_model(path).set_params(n_estimators=5)
+    with pytest.raises(ValueError, match="does not tell which rows the previous fit held out"):
+        loaded.fit(X, y)
+    assert loaded.fit(X, y, eval_set=(X, y)).n_iter_ == 5
+
+
+def test_parameters_that_no_fit_takes_are_no_reason_not_to_predict(tmp_path: Path) -> None:
+    X, y = table()
+    path = tmp_path / "model.json"
+    model = GTGBMRegressor(n_estimators=3, warm_start=True, random_state=0).fit(X, y)
+    model.set_params(max_bins=-1).save_model(path)
+    loaded = load_model(path)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="parameters that no fit takes"):
+        loaded.set_params(max_bins=255).fit(X, y)
 
 
 def altered(change: dict[str, Any], name: str = "dataframe") -> bytes:

@@ -28,7 +28,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "jinja2": ("report",),
 }
 """Libraries that only some packages may know; those that import-linter's contracts name are not repeated."""
-OPTIONAL = {"pandas", "polars", "matplotlib", "lightgbm", "jinja2", "pyarrow"}
+OPTIONAL = {"pandas", "polars", "matplotlib", "lightgbm", "jinja2", "pyarrow", "onnx", "treelite", "shap"}
 """Libraries that users may not have."""
 AT_THE_TOP = 5
 """Modules beside the packages, at most: everything else has its place in one of them."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.speed import multitask, permutation, prediction, ranking
+from benchmarks.speed import contributions, multitask, permutation, prediction, ranking, serving
 from measuring.data import DataMissingError, Source
 from measuring.data.folds import FOLDS, Fold, by_query, generated_queries
 from measuring.data.multitask import amazon, school
@@ -282,6 +282,23 @@ def test_a_ranker_and_lightgbm_are_timed(stored: Path) -> None:
         found = ranking.fit_once("mq2008", what, 5, str(stored))
         assert found["seconds"] > 0
         assert found["leaves"] >= 2
+
+
+def test_a_service_is_timed() -> None:
+    pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+    found = serving.measure(n_requests=4, repeats=1, n_trees=2)
+    assert len(found) == 8
+    assert all(value >= 0 for value in found.values())
+
+
+@selects_few
+def test_contributions_are_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("measuring.predictions._MIN_SECONDS", 0.0)
+    for case in contributions.CASES:
+        assert "2 trees" in contributions.write_case(tmp_path, case, n_rows=300, n_trees=2)
+        for library in (contributions.OURS, contributions.LIGHTGBM):
+            assert contributions.time_once(library, str(tmp_path), 1) > 0
+        contributions.check_agreement(tmp_path)
 
 
 @selects_few

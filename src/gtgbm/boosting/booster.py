@@ -133,7 +133,9 @@ class Booster:
         grown = self._grower.grow(fitted, k, weights, round_.allowed)
         with context.timings.stage("leaves"):
             rule = self._loss.leaf
-            errors = self._targets.y - scores if isinstance(rule, QuantileLeaf) else residuals
+            errors = residuals
+            if isinstance(rule, QuantileLeaf):
+                errors = self._targets.y - self._targets.with_offset(scores[None])[0]
             steps = leaf_steps(grown, rule, errors, curvatures, round_.weights, self._l2, context)
             value = np.zeros(grown.tree.n_nodes)
             value[grown.leaves] = self._rounds.learning_rate * steps

@@ -55,7 +55,8 @@ class Evaluations:
                 )
             if not self._metrics:
                 continue
-            prediction, weight = self._loss.predict(scores), targets.weights.as_floats()
+            prediction = self._loss.predict(targets.with_offset(scores))
+            weight = targets.weights.as_floats()
             for metric in self._metrics:
                 given = targets.y, prediction, weight, targets.queries
                 values[metric.name].append(lend(metric.compute, f"eval_metric {metric.name!r}", *given))

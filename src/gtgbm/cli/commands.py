@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -34,6 +35,16 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+
+
+class ExportFormat(str, Enum):
+    """Formats of ``gtgbm export``."""
+
+    LIGHTGBM = "lightgbm"
+    ONNX = "onnx"
+    TREELITE = "treelite"
+    C = "c"
+
 
 _COMPARED = (
     "n_features_to_select",
@@ -131,6 +142,10 @@ def predict(
     id_columns: Annotated[
         Names, typer.Option(help="Column to pass on; by default those that gtgbm fit was told.")
     ] = None,
+    contributions: Annotated[
+        bool,
+        typer.Option("--contributions", help="Add what each selected column contributes to the score."),
+    ] = False,
     *,
     text: TextOptions,
 ) -> None:
@@ -144,20 +159,47 @@ def predict(
         from gtgbm.cli.predict import PredictOptions, run_predict
 
         ids = None if id_columns is None else split_names(id_columns)
-        run_predict(PredictOptions(model, path, out, task, ids, text.format()), Console(stderr=True))
+        options = PredictOptions(model, path, out, task, ids, text.format(), contributions)
+        run_predict(options, Console(stderr=True))
 
 
 @app.command()
 def inspect(
     model: ModelFile,
     tree: Annotated[int | None, typer.Option(help="Print only this tree, counted from 0.")] = None,
+    trees: Annotated[bool, typer.Option("--trees", help="Print all trees as text.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show a model: its selected features in order, or one of its trees."""
+    """Show a model: its selected features in order, or one or all of its trees."""
     with one_line_errors():
         from gtgbm.cli.inspect import run_inspect
 
-        run_inspect(model, tree, json)
+        run_inspect(model, tree, trees, json)
+
+
+@app.command()
+def export(
+    model: ModelFile,
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="File to write; for several tasks with {task} in its name, a file for each.",
+            show_default=False,
+        ),
+    ],
+    file_format: Annotated[
+        ExportFormat, typer.Option("--format", help="What to write it for.", show_default=False)
+    ],
+    task: Annotated[str | None, typer.Option(help="The only task to export.")] = None,
+) -> None:
+    """Write a model for another tool: LightGBM's text format, ONNX, treelite, or C without dependencies.
+
+    gtgbm export model.json --format onnx --out model.onnx
+    """
+    with one_line_errors():
+        from gtgbm.cli.export import run_export
+
+        run_export(model, file_format.value, out, task)
 
 
 @app.command()

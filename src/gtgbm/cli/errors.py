@@ -16,7 +16,14 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C, the convention of shells."""
 
 
-_EXTRAS = {"pyarrow": "table", "matplotlib": "report", "jinja2": "report", "markupsafe": "report"}
+_EXTRAS = {
+    "pyarrow": "table",
+    "matplotlib": "report",
+    "jinja2": "report",
+    "markupsafe": "report",
+    "onnx": "export",
+    "treelite": "export",
+}
 """Which extra brings a package that may be lacking."""
 
 

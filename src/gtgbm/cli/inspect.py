@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -14,10 +15,15 @@ from gtgbm.model_file import StoredColumns, StoredModel, read_model_file
 from gtgbm.tree import Tree
 
 
-def run_inspect(path: Path, tree: int | None, as_json: bool) -> None:
-    """Print a summary of a model and its selected features, or one of its trees."""
+def run_inspect(path: Path, tree: int | None, all_trees: bool, as_json: bool) -> None:
+    """Print a summary of a model and its selected features, or one or all of its trees."""
     model, console = read_model_file(path), Console()
     trees = [grown for _, part in model.parts_by_task() for grown in part.model.trees]
+    if all_trees:
+        if tree is not None:
+            raise ValueError(f"--trees prints all trees, --tree {tree} one of them: give one of the two")
+        _print_trees(model, console, as_json)
+        return
     if tree is not None:
         if not 0 <= tree < len(trees):
             raise ValueError(f"--tree {tree}: the model has trees 0 to {len(trees) - 1}")
@@ -36,6 +42,32 @@ def run_inspect(path: Path, tree: int | None, as_json: bool) -> None:
         table.add_row(Text(name), Text(f"{value:,}" if isinstance(value, int) else str(value)))
     console.print(table)
     print_selection(model, console)
+
+
+def _print_trees(model: StoredModel, console: Console, as_json: bool) -> None:
+    """Print all trees: as text below a line that says what each adds to, or as one JSON object."""
+    described = []
+    for task, part in model.parts_by_task():
+        for number, (tree, output) in enumerate(zip(part.model.trees, part.model.outputs, strict=True)):
+            place = {"round": number // part.model.start.shape[0]} | _target(model, task, output)
+            described.append((place, tree))
+    if as_json:
+        arrays = [{name: values.tolist() for name, values in vars(tree).items()} for _, tree in described]
+        print_json({"trees": [place | nodes for (place, _), nodes in zip(described, arrays, strict=True)]})
+        return
+    for number, (place, tree) in enumerate(described):
+        what = ", ".join(f"{name} {value}" for name, value in place.items())
+        console.print(f"tree {number} ({what})", highlight=False, markup=False, soft_wrap=True)
+        for line in _lines(model.columns, tree):
+            console.print(f"    {line}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _target(model: StoredModel, task: Any, output: int) -> dict[str, Any]:
+    """Return the task or the class whose score a tree adds to; nothing if there is one score only."""
+    if model.tasks is not None:
+        return {"task": task}
+    classes = model.estimator.classes
+    return {"class": classes[output].item()} if classes is not None and classes.shape[0] > 2 else {}
 
 
 def _facts(model: StoredModel, trees: list[Tree]) -> dict[str, int | str]:

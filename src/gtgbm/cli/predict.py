@@ -31,6 +31,8 @@ class PredictOptions:
     ----------
     id_columns : sequence of str or None
         Columns to pass on; None: those that the training named, as far as there are such.
+    contributions : bool
+        Whether to add the contributions of the selected columns to the score.
     """
 
     model: Path
@@ -39,6 +41,7 @@ class PredictOptions:
     task: str | None
     id_columns: Sequence[str] | None
     text_format: TextFormat
+    contributions: bool = False
 
 
 def run_predict(options: PredictOptions, console: Console) -> None:
@@ -60,12 +63,14 @@ def _is_by_column(model: Any, task: str | None) -> bool:
     return task is None and hasattr(model, "tasks_")
 
 
-def _headings(model: Any, task: str | None) -> list[str]:
+def _headings(model: Any, task: Any, options: PredictOptions) -> list[str]:
     classes = getattr(model, "classes_", None)
+    contributions = _contribution_names(model, task is None) if options.contributions else []
     if _is_by_column(model, task):
         p = [] if classes is None else [f"p_{name}" for name in model.tasks_]
-        return [*(f"prediction_{name}" for name in model.tasks_), *p]
-    return ["prediction", *([] if classes is None else [f"p_{label}" for label in classes.tolist()])]
+        return [*(f"prediction_{name}" for name in model.tasks_), *p, *contributions]
+    p = [] if classes is None else [f"p_{label}" for label in classes.tolist()]
+    return ["prediction", *p, *contributions]
 
 
 def _predicted(model: Any, options: PredictOptions, console: Console) -> Iterator[Mapping[str, Any] | None]:
@@ -75,7 +80,7 @@ def _predicted(model: Any, options: PredictOptions, console: Console) -> Iterato
         for name in options.id_columns or ():
             raise UserError(f"--id-columns {name}: {path} is in libsvm's format, whose columns have no names")
         loaded = load(path, Roles(), console, libsvm=LibsvmColumns.of(model))
-        yield dict(zip(_headings(model, None), _values(model, loaded.X, None), strict=True))
+        yield _of_rows(model, loaded.X, None, options)
         return
     file = open_table(path, options.text_format.or_as_in(model._about))
     ids = _ids(model, options, file)
@@ -86,7 +91,7 @@ def _predicted(model: Any, options: PredictOptions, console: Console) -> Iterato
     # The features once more: a column may be both.
     columns = list(dict.fromkeys([*wanted.columns, *ids]))
     wanted = replace(wanted, columns=columns, verbatim=[name for name in ids if name not in wanted.columns])
-    headings, n_rows = _headings(model, task), 0
+    headings, n_rows = _headings(model, task, options), 0
     clash = [name for name in ids if name in headings]
     if clash:
         raise UserError(f"--id-columns {clash[0]!r} has the name of a column of predictions: rename it")
@@ -97,8 +102,8 @@ def _predicted(model: Any, options: PredictOptions, console: Console) -> Iterato
         elif batch.num_rows:
             n_rows += batch.num_rows
             of_row = None if task is None else np.asarray(batch.column(task))
-            found = _values(model, _as_trained(model, batch.select(names)), of_row)
-            yield {name: batch.column(name) for name in ids} | dict(zip(headings, found, strict=True))
+            found = _of_rows(model, _as_trained(model, batch.select(names)), of_row, options)
+            yield {name: batch.column(name) for name in ids} | found
     if n_rows == 0:
         yield {name: [] for name in [*ids, *headings]}
 
@@ -148,6 +153,29 @@ def _as_trained(model: Any, table: Any) -> Any:
     if model._schema is not None:
         return table.rename_columns([str(k) for k in range(table.num_columns)])
     return np.column_stack([column.to_numpy() for column in table.columns])
+
+
+def _of_rows(model: Any, X: Any, task: NDArray[Any] | None, options: PredictOptions) -> dict[str, list[Any]]:
+    """Predict some rows; returns the columns by their headings."""
+    values = _values(model, X, task)
+    if options.contributions:
+        given = {} if task is None else {"task": task}
+        found = model.predict_contributions(X, **given, selected_only=True)
+        values += [column.tolist() for column in found.reshape(found.shape[0], -1).T]
+    return dict(zip(_headings(model, task, options), values, strict=True))
+
+
+def _contribution_names(model: Any, by_column: bool) -> list[str]:
+    """Return the headings of contributions: columns, and the expected score, of each class or task."""
+    features = model.selected_features_.tolist()
+    names = getattr(model, "feature_names_in_", None)
+    columns = [*(features if names is None else names[features]), "expected"]
+    if hasattr(model, "tasks_") and by_column:
+        return [f"contribution_{task}_{name}" for task in model.tasks_ for name in columns]
+    classes: list[Any] = list(getattr(model, "classes_", ()))
+    if len(classes) > 2:
+        return [f"contribution_{label}_{name}" for label in classes for name in columns]
+    return [f"contribution_{name}" for name in columns]
 
 
 def _values(model: Any, X: Any, task: NDArray[Any] | None) -> list[list[Any]]:

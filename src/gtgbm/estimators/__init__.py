@@ -12,6 +12,7 @@ from gtgbm.estimators.regressors import AGBMRegressor, GBFSRegressor, GTGBMRegre
 from gtgbm.estimators.rows import checked_qid, checked_weight, weight_of_queries
 from gtgbm.estimators.rows_of_tasks import task_rows
 from gtgbm.estimators.saving import load_model, save_model, stored_model
+from gtgbm.estimators.tables import read_table
 from gtgbm.estimators.targets import numbers
 from gtgbm.estimators.threads import pool_for_rows
 
@@ -33,6 +34,7 @@ __all__ = [
     "load_model",
     "numbers",
     "pool_for_rows",
+    "read_table",
     "save_model",
     "stored_model",
     "task_rows",

@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from gtgbm.boosting import Evaluated, Problem, Settings
 from gtgbm.data import FrameSchema, check_sparse, unmasked
-from gtgbm.estimators.fitted import FittedAttributes
+from gtgbm.estimators.details import PredictionDetails
+from gtgbm.estimators.exporting import ExportMethods
 from gtgbm.estimators.rows import Rows, checked_weight, pairs_of, per_set
 from gtgbm.estimators.saving import save_model
 from gtgbm.estimators.tables import read_eval_table, selected_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class BaseGTGBM(SelectorMixin, FittedAttributes, Targets):
+class BaseGTGBM(SelectorMixin, ExportMethods, PredictionDetails, Targets):
     """Common base of the estimators; not for direct use."""
 
     # Whether rows belong to queries.

@@ -10,17 +10,18 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from gtgbm.estimators.compact import CompactClassifier
 from gtgbm.estimators.documentation import documented
-from gtgbm.estimators.outcomes import decisions, labels, probabilities
+from gtgbm.estimators.outcomes import decisions, probabilities
 from gtgbm.estimators.rows import Rows, checked_weight
 from gtgbm.estimators.single_task import SingleTask
+from gtgbm.estimators.staged_classes import StagedClasses
 from gtgbm.estimators.targets import ClassTargets
 from gtgbm.exact import F64
 
 
-class _Classifier(ClassTargets, SingleTask):
+class _Classifier(StagedClasses, ClassTargets, SingleTask):
     class_weight: Any
 
-    def decision_function(self, X: Any) -> F64:
+    def decision_function(self, X: Any, *, n_rounds: int | None = None, offset: Any = None) -> F64:
         """Return decision scores.
 
         For two classes a score above 0 predicts the second class; otherwise there is one column per class.
@@ -28,38 +29,56 @@ class _Classifier(ClassTargets, SingleTask):
         Parameters
         ----------
         X : array-like, shape (n, d)
+        n_rounds : int, optional
+            Use only the trees of the first rounds.
+        offset : array-like, as in `fit`, optional
+            What is added to the scores.
 
         Returns
         -------
         ndarray of float64, shape (n,) or (n, classes)
         """
-        return decisions(self._scores(X), self._fitted_loss)
+        return self._decisions(self._scores(X, n_rounds, offset))
 
-    def predict_proba(self, X: Any) -> F64:
+    def predict_proba(self, X: Any, *, n_rounds: int | None = None, offset: Any = None) -> F64:
         """Predict the probability of each class, in the order of ``classes_``.
 
         Parameters
         ----------
         X : array-like, shape (n, d)
+        n_rounds : int, optional
+            Use only the trees of the first rounds.
+        offset : array-like, as in `fit`, optional
+            What is added to the scores.
 
         Returns
         -------
         ndarray of float64, shape (n, classes)
         """
-        return probabilities(self._scores(X), self._fitted_loss)
+        return self._probabilities(self._scores(X, n_rounds, offset))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, *, n_rounds: int | None = None, offset: Any = None) -> NDArray[Any]:
         """Predict the most probable class.
 
         Parameters
         ----------
         X : array-like, shape (n, d)
+        n_rounds : int, optional
+            Use only the trees of the first rounds.
+        offset : array-like, as in `fit`, optional
+            What is added to the scores.
 
         Returns
         -------
         ndarray, shape (n,)
         """
-        return labels(self.decision_function(X), self.classes_)
+        return self._predicted(self._scores(X, n_rounds, offset))
+
+    def _decisions(self, scores: F64) -> F64:
+        return decisions(scores, self._fitted_loss)
+
+    def _probabilities(self, scores: F64) -> F64:
+        return probabilities(scores, self._fitted_loss)
 
     def compact(self) -> CompactClassifier:
         """Return a small model for serving: the fitted trees only, without training data.

@@ -15,7 +15,7 @@ from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss
 from gtgbm.multitask import UsedFeature, paid_units, used_features
 from gtgbm.parameters import Context
-from gtgbm.tree import Forest, importances
+from gtgbm.tree import Forest, ForestContributions, Tree, importances
 
 
 class FittedAttributes(Parameters):
@@ -165,19 +165,27 @@ class FittedAttributes(Parameters):
     def _loss_name(self) -> str:
         return self.loss if isinstance(self.loss, str) else str(getattr(self.loss, "name", "custom"))
 
+    def _trees_of(self, task: Any) -> list[Tree]:
+        """Return the trees of a task, which split on columns of the user's table only."""
+        return self._models[task].trees
+
     def _pack_forests(self) -> None:
         # method="single-task" has one model for all tasks: it is packed once.
         packed = {id(model): model.forest() for model in self._models.values()}
         self._forests: dict[Any, Forest] = {task: packed[id(model)] for task, model in self._models.items()}
+        self._contributors: dict[Any, ForestContributions] = {}
 
     def __getstate__(self) -> Any:
         """Leave out the forests, which are packed from the trees again."""
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_forests"}
+        kept = {name: value for name, value in state.items() if name not in ("_forests", "_contributors")}
+        # As pairs: skops cannot load a dict with the key None, the task of a single-task model.
+        return kept | {"_models": list(kept["_models"].items())} if "_models" in kept else kept
 
     def __setstate__(self, state: Any) -> None:
         super().__setstate__(state)
         if "_models" in state:
+            self._models = dict(state["_models"])
             self._pack_forests()
 
 

@@ -10,13 +10,14 @@ from sklearn.metrics import accuracy_score, r2_score
 from gtgbm.estimators.compact_tasks import CompactTasksClassifier, CompactTasksRegressor
 from gtgbm.estimators.documentation import TASK_ATTRIBUTES, documented
 from gtgbm.estimators.multitask_base import BaseMultitask
-from gtgbm.estimators.outcomes import decisions, labels, probabilities
+from gtgbm.estimators.outcomes import decisions, probabilities
+from gtgbm.estimators.staged_classes import StagedClasses
 from gtgbm.estimators.targets import ClassTargets, NumberTargets
 from gtgbm.exact import F64
 
 
 @documented(**TASK_ATTRIBUTES, classes_=("ndarray, shape (2,)", "Class labels."))
-class MultitaskGTGBMClassifier(ClassTargets, BaseMultitask):
+class MultitaskGTGBMClassifier(StagedClasses, ClassTargets, BaseMultitask):
     """Multitask GT-GBM classifier for tasks with two classes.
 
     A feature that no task has selected yet costs a task ``group_penalty + task_penalty``, a feature that
@@ -67,7 +68,7 @@ class MultitaskGTGBMClassifier(ClassTargets, BaseMultitask):
     ) -> None:
         self._set_parameters(locals())
 
-    def predict_proba(self, X: Any, task: Any = None) -> F64:
+    def predict_proba(self, X: Any, task: Any = None, *, n_rounds: int | None = None) -> F64:
         """Predict the probability of each class, in the order of ``classes_``.
 
         Parameters
@@ -75,24 +76,29 @@ class MultitaskGTGBMClassifier(ClassTargets, BaseMultitask):
         X : array-like, shape (n, d)
         task : array-like, shape (n,)
             Task of each row. Omit it if the training targets had one column per task.
+        n_rounds : int, optional
+            Use only the trees of the first rounds.
 
         Returns
         -------
         ndarray of float64, shape (n, 2); or (n, T), the probabilities of the second class, without `task`
         """
-        scores = self._task_scores(X, task)
-        p = probabilities(scores.reshape(1, -1), self._fitted_loss)
-        return p if task is not None else p[:, 1].reshape(scores.shape)
+        return self._probabilities(self._task_scores(X, task, n_rounds))
 
-    def decision_function(self, X: Any, task: Any = None) -> F64:
+    def decision_function(self, X: Any, task: Any = None, *, n_rounds: int | None = None) -> F64:
         """Return decision scores, above 0 for the second class; shape (n,), or (n, T) without `task`."""
-        scores = self._task_scores(X, task)
+        return self._decisions(self._task_scores(X, task, n_rounds))
+
+    def predict(self, X: Any, task: Any = None, *, n_rounds: int | None = None) -> NDArray[Any]:
+        """Predict the most probable class; shape (n,), or (n, T) without `task`."""
+        return self._predicted(self._task_scores(X, task, n_rounds))
+
+    def _decisions(self, scores: F64) -> F64:
         return decisions(scores.reshape(1, -1), self._fitted_loss).reshape(scores.shape)
 
-    def predict(self, X: Any, task: Any = None) -> NDArray[Any]:
-        """Predict the most probable class; shape (n,), or (n, T) without `task`."""
-        decided = self.decision_function(X, task)
-        return labels(decided.ravel(), self.classes_).reshape(decided.shape)
+    def _probabilities(self, scores: F64) -> F64:
+        p = probabilities(scores.reshape(1, -1), self._fitted_loss)
+        return p if scores.ndim == 1 else p[:, 1].reshape(scores.shape)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, task: Any = None) -> float:
         """Return the accuracy of all rows; without `task`, the mean accuracy of the tasks.
@@ -173,7 +179,7 @@ class MultitaskGTGBMRegressor(NumberTargets, BaseMultitask):
     ) -> None:
         self._set_parameters(locals())
 
-    def predict(self, X: Any, task: Any = None) -> F64:
+    def predict(self, X: Any, task: Any = None, *, n_rounds: int | None = None) -> F64:
         """Predict targets; shape (n,), or (n, T) without `task`.
 
         Parameters
@@ -181,12 +187,16 @@ class MultitaskGTGBMRegressor(NumberTargets, BaseMultitask):
         X : array-like, shape (n, d)
         task : array-like, shape (n,)
             Task of each row. Omit it if the training targets had one column per task.
+        n_rounds : int, optional
+            Use only the trees of the first rounds.
 
         Returns
         -------
         ndarray of float64
         """
-        scores = self._task_scores(X, task)
+        return self._predicted(self._task_scores(X, task, n_rounds))
+
+    def _predicted(self, scores: F64) -> F64:
         return self._fitted_loss.predict(scores.reshape(1, -1)).reshape(scores.shape)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, task: Any = None) -> float:

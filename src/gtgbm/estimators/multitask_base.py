@@ -36,6 +36,7 @@ from gtgbm.multitask import FittedTasks, Task, TaskSharing, UsedFeature, charge
 from gtgbm.parameters import PARAMETERS, Context
 from gtgbm.pricing import Units
 from gtgbm.selection import train_path, train_selecting, train_tasks_path, train_tasks_selecting
+from gtgbm.tree import Tree
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -312,14 +313,35 @@ class BaseMultitask(BaseGTGBM):
         }
         self.task_importances_ = {name: self._importances(model) for name, model in self._models.items()}
 
-    def _task_scores(self, X: Any, task: Any) -> F64:
+    def _task_scores(self, X: Any, task: Any, n_rounds: int | None = None) -> F64:
         """Return scores of shape (n,), or (n, T) without `task`."""
-        shape, parts = self._read_tables(X, task)
-        scores = np.empty(shape)
-        for part in parts:
-            pool = pool_for_rows(self.n_jobs, part.table.shape[0])
-            scores[part.place] = self._forests[part.task].scores(part.table, pool, part.columns)[0]
-        return scores
+        shape, reads = self._read_tables(X, task)
+        scores = [
+            self._forests[read.task].scores(
+                read.table,
+                pool_for_rows(self.n_jobs, read.table.shape[0]),
+                read.columns,
+                self._first_trees(read.task, n_rounds),
+            )
+            for read in reads
+        ]
+        return self._combined(shape, reads, scores)
+
+    def _combined(self, shape: tuple[int, ...], reads: Sequence[TableRead], scores: Sequence[F64]) -> F64:
+        combined = np.empty(shape)
+        for read, of_part in zip(reads, scores, strict=True):
+            combined[read.place] = of_part[0]
+        return combined
+
+    def _shape_of_rows(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return shape
+
+    def _trees_of(self, task: Any) -> list[Tree]:
+        trees = super()._trees_of(task)
+        if not self._is_single:
+            return trees
+        # Their last column is the number of the task, counted from 1.
+        return [tree.knowing(self.n_features_in_, self.tasks_.index(task) + 1.0) for tree in trees]
 
     def _read_tables(self, X: Any, task: Any) -> tuple[tuple[int, ...], list[TableRead]]:
         """Return the shape of the scores, and the table that the forest of each task reads.
@@ -363,7 +385,7 @@ class BaseMultitask(BaseGTGBM):
         of_tasks = enumerate(zip(labels.rows, labels.y, weights, strict=True))
         return float(np.mean([metric(y, predicted[at, k], sample_weight=w) for k, (at, y, w) in of_tasks]))
 
-    def predict(self, X: Any, task: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, task: Any = None, *, n_rounds: int | None = None) -> NDArray[Any]:
         """Predict targets."""
         raise NotImplementedError
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gtgbm.boosting import AnyCallback
 from gtgbm.estimators.compact import CompactRegressor
 from gtgbm.estimators.documentation import documented
-from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, listed, weight_of_queries
+from gtgbm.estimators.rows import EvalSets, Rows, checked_qid, checked_weight, listed, weight_of_queries
 from gtgbm.estimators.single_task import SingleTask
 from gtgbm.estimators.tables import read_training
 from gtgbm.estimators.targets import RelevanceTargets
@@ -113,21 +113,25 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         ids = checked_qid(qid, X.shape[0])
         weight = weight_of_queries(checked_weight(sample_weight, X.shape[0]), ids, "sample_weight")
         rows = Rows(X, y, weight, ids).with_weight()
-        self._fit(rows, eval_set, eval_sample_weight, listed(callbacks), reset=reset, eval_qid=eval_qid)
+        self._fit(rows, EvalSets(eval_set, eval_sample_weight, eval_qid), listed(callbacks), reset=reset)
         return self
 
-    def predict(self, X: Any) -> F64:
+    def predict(self, X: Any, *, n_rounds: int | None = None) -> F64:
         """Predict scores to rank by; better documents have higher scores.
 
         Parameters
         ----------
         X : array-like, shape (n, d)
+        n_rounds : int, optional
+            Use only the trees of the first rounds.
 
         Returns
         -------
         ndarray of float64, shape (n,)
         """
-        scores = self._scores(X)
+        return self._predicted(self._scores(X, n_rounds))
+
+    def _predicted(self, scores: F64) -> F64:
         return self._fitted_loss.predict(scores)
 
     def score(self, X: Any, y: Any, qid: Any) -> float:

@@ -12,18 +12,24 @@ from gtgbm.exact import F64
 
 
 class _Regressor(NumberTargets, SingleTask):
-    def predict(self, X: Any) -> F64:
+    def predict(self, X: Any, *, n_rounds: int | None = None, offset: Any = None) -> F64:
         """Predict targets.
 
         Parameters
         ----------
         X : array-like, shape (n, d)
+        n_rounds : int, optional
+            Use only the trees of the first rounds.
+        offset : array-like, as in `fit`, optional
+            What is added to the scores.
 
         Returns
         -------
         ndarray of float64, shape (n,)
         """
-        scores = self._scores(X)
+        return self._predicted(self._scores(X, n_rounds, offset))
+
+    def _predicted(self, scores: F64) -> F64:
         return self._fitted_loss.predict(scores)
 
     def compact(self) -> CompactRegressor:

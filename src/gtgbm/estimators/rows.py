@@ -29,6 +29,8 @@ class Rows:
         Query of each row.
     shared : ndarray of int64, shape (n,), or None
         If several tasks share the table: the rows of this task, ascending. None: all rows of the table.
+    offset : ndarray of float64, shape (n,) or (n, k), or None
+        What is added to the scores.
     """
 
     table: Any
@@ -36,6 +38,7 @@ class Rows:
     weight: F64 | None = None
     qid: NDArray[Any] | None = None
     shared: I64 | None = None
+    offset: F64 | None = None
 
     def at(self, rows: I64) -> Rows:
         """Return some of the rows."""
@@ -43,7 +46,8 @@ class Rows:
         qid = None if self.qid is None else self.qid[rows]
         if self.shared is not None:
             return Rows(self.table, y, weight, qid, self.shared[rows])
-        return Rows(self.table[rows], y, weight, qid)
+        offset = None if self.offset is None else self.offset[rows]
+        return Rows(self.table[rows], y, weight, qid, offset=offset)
 
     def with_weight(self) -> Rows:
         """Return the rows without those of weight 0."""
@@ -65,7 +69,18 @@ class Rows:
         n = self.y.shape[0]
         weights = RowWeights.equal(n) if self.weight is None else RowWeights.of(self.weight)
         queries = None if self.qid is None else Queries.of(self.qid)
-        return Dataset(as_table(self.table), Targets(self.y, weights, queries))
+        offset = None if self.offset is None else by_score(self.offset)
+        return Dataset(as_table(self.table), Targets(self.y, weights, queries, offset))
+
+
+@dataclass(frozen=True)
+class EvalSets:
+    """Eval sets as the user gave them: pairs (X, y), and what there is of each besides."""
+
+    rows: Any
+    weight: Any = None
+    qid: Any = None
+    offset: Any = None
 
 
 def checked_weight(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> F64 | None:
@@ -87,6 +102,27 @@ def checked_weight(sample_weight: Any, n_rows: int, name: str = "sample_weight")
     if not weight.any():
         raise ValueError(f"{name} is zero everywhere; at least one weight must be positive")
     return None if bool((weight == 1.0).all()) else weight
+
+
+def checked_offset(offset: Any, n_rows: int, n_scores: int | None = None, name: str = "offset") -> F64 | None:
+    """Return validated offsets of scores, shape (n,), or (n, k) for more than one score; None: any number."""
+    if offset is None:
+        return None
+    try:
+        values = np.asarray(offset, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} does not hold numbers: {error}") from error
+    shape = (n_rows,) if n_scores == 1 else (n_rows, n_scores)
+    if values.shape[:1] != (n_rows,) or (n_scores is not None and values.shape != shape):
+        raise ValueError(f"{name} has shape {values.shape}; give shape {shape}: a number for each score")
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} holds NaN or infinity; give finite numbers")
+    return values
+
+
+def by_score(offset: F64) -> F64:
+    """Return offsets in the layout of scores, shape (k, n)."""
+    return np.ascontiguousarray(np.atleast_2d(offset) if offset.ndim == 1 else offset.T)
 
 
 def weight_of_queries(weight: F64 | None, qid: NDArray[Any], name: str) -> F64 | None:

@@ -53,8 +53,9 @@ def load_model(path: str | PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        An estimator of the class that was saved, with identical predictions. It cannot be continued with
-        ``warm_start``: a later ``fit`` starts from scratch.
+        An estimator of the class that was saved, with identical predictions. A single-task model can be
+        continued with ``warm_start=True``; a file keeps only the categories that trees ask for, so that
+        tables with text may have to be trained from scratch.
 
     Raises
     ------
@@ -127,6 +128,8 @@ def _estimator(stored: StoredModel) -> Any:
     owned = [(entry.feature, entry.category) for entry in stored.parts[0].model.history]
     fitted = {task: Fitted(part.model, part.search, {}) for task, part in stored.parts_by_task()}
     estimator._keep(fitted, owned if stored.tasks is None else stored.tasks.owned, estimator._make_loss())
+    if stored.tasks is None:
+        estimator._prepare_to_continue()
     estimator.timings_ = stored.timings
     estimator._about = stored.about
     return estimator

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +14,21 @@ from sklearn.utils.validation import check_is_fitted
 from gtgbm.boosting import AnyCallback, Fitted, Model, PriceSettings, ProgressBar, Settings
 from gtgbm.data import FrameSchema, as_table, check_rows
 from gtgbm.estimators.base import BaseGTGBM
-from gtgbm.estimators.rows import Rows, checked_qid, checked_weight, listed, per_set, weight_of_queries
+from gtgbm.estimators.rows import (
+    EvalSets,
+    Rows,
+    by_score,
+    checked_offset,
+    checked_qid,
+    checked_weight,
+    listed,
+    per_set,
+    weight_of_queries,
+)
 from gtgbm.estimators.tables import TableRead, read_columns, read_training
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.exact import F64, I64
-from gtgbm.losses import Loss
+from gtgbm.losses import Loss, WithOffset
 from gtgbm.multitask import charge, paid_units
 from gtgbm.pricing import SpendingLimits, highest_cost
 from gtgbm.selection import train_path, train_selecting
@@ -29,8 +41,8 @@ if TYPE_CHECKING:
 class SingleTask(BaseGTGBM):
     """Common base of the single-task estimators; not for direct use."""
 
-    # Whether the estimator is a ranker, whose rows belong to queries.
-    _seed: int
+    # None if it was drawn at random before the model was saved to a file.
+    _seed: int | None
     # n_features_to_select and cost_budget of the previous fit.
     _fitted_limits: SpendingLimits
 
@@ -43,6 +55,8 @@ class SingleTask(BaseGTGBM):
         callbacks: Sequence[AnyCallback] | None = None,
         *,
         eval_sample_weight: Any = None,
+        offset: Any = None,
+        eval_offset: Any = None,
     ) -> Self:
         """Fit the model.
 
@@ -63,6 +77,11 @@ class SingleTask(BaseGTGBM):
             after each round; both get a ``Progress`` and may stop training.
         eval_sample_weight : array-like or list of array-like, optional
             Weights of the rows of each eval set.
+        offset : array-like, shape (n,), or (n, classes) for more than two classes, optional
+            Known part of the score of each row, which trees are added to, such as the logarithm of an
+            exposure or the score of another model. Give that of new rows to `predict`.
+        eval_offset : array-like or list of array-like, optional
+            Offsets of the rows of each eval set.
 
         Returns
         -------
@@ -70,8 +89,11 @@ class SingleTask(BaseGTGBM):
         """
         reset = self._is_reset()
         X, y = read_training(self, X, y, reset=reset, y_numeric=self._y_is_numeric)
-        rows = Rows(X, y, checked_weight(sample_weight, X.shape[0])).with_weight()
-        self._fit(self._with_class_weight(rows), eval_set, eval_sample_weight, listed(callbacks), reset=reset)
+        weight = checked_weight(sample_weight, X.shape[0])
+        rows = Rows(X, y, weight, offset=checked_offset(offset, X.shape[0])).with_weight()
+        rows = self._with_class_weight(rows)
+        sets = EvalSets(eval_set, eval_sample_weight, offset=eval_offset)
+        self._fit(rows, sets, listed(callbacks), reset=reset)
         return self
 
     def _with_class_weight(self, rows: Rows) -> Rows:
@@ -88,29 +110,28 @@ class SingleTask(BaseGTGBM):
     def _fit(
         self,
         rows: Rows,
-        eval_set: Any,
-        eval_sample_weight: Any,
+        eval_sets: EvalSets,
         callbacks: Sequence[AnyCallback],
         *,
         reset: bool,
-        eval_qid: Any = None,
     ) -> None:
         """Fit to rows with positive weights, whose targets are not converted yet."""
         self._learn_targets({None: rows.y}, reset=reset)
-        rows = Rows(rows.table, self._numbers_of(rows.y, "y"), rows.weight, rows.qid)
+        rows = replace(rows, y=self._numbers_of(rows.y, "y"))
         self._warn_of(rows.y, None)
         loss = self._make_loss()
-        validations = self._validations(eval_set, eval_sample_weight, eval_qid)
+        validations = self._validations(eval_sets, loss.n_scores, has_offset=rows.offset is not None)
+        if rows.offset is not None:
+            checked_offset(rows.offset, rows.y.shape[0], loss.n_scores)
+            loss = WithOffset(loss)
         n_features = rows.table.shape[1]
         settings = self._settings(n_features)
         continued = self._continued(settings, loss)
         self._discard_fit()
         pool, verbose = make_pool(self.n_jobs), self._checked("verbose")
-        # A continued fit must hold out the same rows: it has already trained on the others.
-        seed = self._new_seed() if continued is None else self._seed
-        columns = settings.columns
-        self._fitted_limits = settings.prices.limits
-        self._seed, self._fitted_settings = seed, (self._loss_name, columns.monotone, columns.categorical)
+        seed = self._new_seed() if continued is None else self._seed_to_continue(validations)
+        self._seed = seed
+        self._keep_settings(settings)
         check_rows(rows.table.shape[0])
         rows, held_out = self._split_off(rows, validations, seed)
         problem = self._problem(rows, held_out, loss, settings, seed)
@@ -141,12 +162,42 @@ class SingleTask(BaseGTGBM):
         self._keep({None: fitted}, owned, self._make_loss())
         self.timings_ = fitted.timings
 
-    def _validations(self, eval_set: Any, eval_sample_weight: Any, eval_qid: Any) -> list[Rows]:
+    def _keep_settings(self, settings: Settings) -> None:
+        """Keep what a fit that continues this one has to have in common with it."""
+        columns = settings.columns
+        self._fitted_limits = settings.prices.limits
+        self._fitted_settings = (self._loss_name, columns.monotone, columns.categorical)
+
+    def _prepare_to_continue(self) -> None:
+        """Make a model that was read from a file one that ``warm_start`` continues."""
+        try:
+            self._keep_settings(self._settings(self.n_features_in_))
+        except (TypeError, ValueError):
+            return  # a file may have parameters that no fit takes: it can predict all the same
+        is_fixed = isinstance(self.random_state, numbers.Integral)
+        self._seed = self._new_seed() if is_fixed else None
+
+    def _seed_to_continue(self, validations: Sequence[Rows]) -> int:
+        """Return the seed of the fit that is continued.
+
+        The same rows must be held out: the model has already trained on the others.
+        """
+        if self._seed is not None:
+            return self._seed
+        if self._checked("early_stopping_rounds") is not None and not validations:
+            raise ValueError(
+                "warm_start=True: the file does not tell which rows the previous fit held out for early "
+                "stopping: give eval_set, early_stopping_rounds=None, or train with an integer random_state"
+            )
+        return self._new_seed()
+
+    def _validations(self, given: EvalSets, n_scores: int, *, has_offset: bool) -> list[Rows]:
         """Read eval sets and convert their targets to numbers."""
-        sets = self._eval_rows(eval_set, eval_sample_weight)
-        qids = per_set(eval_qid, len(sets), "eval_qid")
+        sets = self._eval_rows(given.rows, given.weight)
+        qids = per_set(given.qid, len(sets), "eval_qid")
+        offsets = per_set(given.offset, len(sets), "eval_offset")
         validations = []
-        for k, (rows, qid) in enumerate(zip(sets, qids, strict=True)):
+        for k, (rows, qid, offset) in enumerate(zip(sets, qids, offsets, strict=True)):
             name, n = f"eval_set[{k}]", rows.table.shape[0]
             y = self._numbers_of(rows.y, f"{name}: y")
             if n != y.shape[0]:
@@ -155,7 +206,12 @@ class SingleTask(BaseGTGBM):
             weight = rows.weight
             if ids is not None:
                 weight = weight_of_queries(weight, ids, f"eval_sample_weight[{k}]")
-            validations.append(Rows(rows.table, y, weight, ids))
+            if (offset is not None) != has_offset:
+                raise ValueError(
+                    f"eval_offset[{k}]: give offsets to the training rows and every eval set, or to none"
+                )
+            of_set = checked_offset(offset, n, n_scores, f"eval_offset[{k}]")
+            validations.append(Rows(rows.table, y, weight, ids, offset=of_set))
         return validations
 
     def _continued(self, settings: Settings, loss: Loss) -> Model | None:
@@ -164,8 +220,8 @@ class SingleTask(BaseGTGBM):
             return None
         if not hasattr(self, "_fitted_settings"):
             raise ValueError(
-                "warm_start=True: a model read from a file cannot be continued; use warm_start=False, or "
-                "pickle the model instead"
+                "warm_start=True: the file of this model has parameters that no fit takes, so that it cannot "
+                "be continued; use warm_start=False"
             )
         model, n_rounds = self._models[None], settings.rounds.n_rounds
         now = (self._loss_name, settings.columns.monotone, settings.columns.categorical)
@@ -219,7 +275,7 @@ class SingleTask(BaseGTGBM):
     def _forest(self) -> Forest:
         return self._forests[None]
 
-    def _scores(self, X: Any) -> F64:
+    def _scores(self, X: Any, n_rounds: int | None = None, offset: Any = None) -> F64:
         """Return the scores of rows, shape (k, n)."""
         fitted = vars(self)
         if "trees_" not in fitted:
@@ -238,7 +294,10 @@ class SingleTask(BaseGTGBM):
             table, columns = as_table(X), forest.columns
         else:
             table, columns = read_columns(self, X, forest.columns)
-        return forest.scores(table, pool_for_rows(self.n_jobs, table.shape[0]), columns)
+        pool = pool_for_rows(self.n_jobs, table.shape[0])
+        scores = forest.scores(table, pool, columns, self._first_trees(None, n_rounds))
+        offsets = checked_offset(offset, scores.shape[1], scores.shape[0])
+        return scores if offsets is None else scores + by_score(offsets)
 
     def _read_tables(self, X: Any, task: Any) -> tuple[tuple[int, ...], list[TableRead]]:
         """Return the shape of the scores, and the table that the forest reads."""

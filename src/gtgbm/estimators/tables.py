@@ -172,7 +172,8 @@ def _require_known_categories(schema: FrameSchema, table: Any) -> None:
         if (table[:, k] == UNSEEN).any():
             raise ValueError(
                 f"warm_start=True: column {schema.columns[k].name!r} has categories that the previous fit "
-                "did not see: use warm_start=False"
+                "did not see, or that a model file does not keep, since no tree asks for them: use "
+                "warm_start=False"
             )
 
 

@@ -21,6 +21,7 @@ from gtgbm.explain.selection_curve import (
     purchases,
     selection_curve,
 )
+from gtgbm.explain.shap_values import shap_explanation
 from gtgbm.explain.staged import n_rounds_of, staged_predictions
 from gtgbm.explain.training_rows import held_out_again, is_training_table
 
@@ -50,5 +51,6 @@ __all__ = [
     "purchases",
     "selection_curve",
     "selection_path",
+    "shap_explanation",
     "staged_predictions",
 ]

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.boosting import Model
 from gtgbm.estimators import pool_for_rows
 from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss
-from gtgbm.tree import Forest, Tree
+from gtgbm.tree import Forest
 
 
 @dataclass(frozen=True)
@@ -22,11 +21,7 @@ class Part:
 
     Attributes
     ----------
-    trees : sequence of Tree
-    outputs : sequence of int
-        The score that each tree adds to.
     forest : Forest
-        The same trees, packed.
     table : Table or sparse matrix, shape (m, c)
         The rows to predict.
     places : ndarray of int64
@@ -36,18 +31,11 @@ class Part:
         Position of its predictions among those of the model.
     """
 
-    trees: Sequence[Tree]
-    outputs: Sequence[int]
     forest: Forest
     table: Any
     places: I64
     pool: _core.Pool
     place: Any
-
-    def places_of(self, columns: I64) -> I64:
-        """Return the positions of some of the forest's columns in the table."""
-        places: I64 = self.places[np.searchsorted(self.forest.columns, columns)]
-        return places
 
 
 @dataclass(frozen=True)
@@ -102,8 +90,7 @@ def parts_of(estimator: Any, X: Any, task: Any = None) -> Parts:
     shape, tables = estimator._read_tables(X, task)
     parts = []
     for read in tables:
-        model: Model = estimator._models[read.task]
         forest: Forest = estimator._forests[read.task]
         pool = pool_for_rows(estimator.n_jobs, read.table.shape[0])
-        parts.append(Part(model.trees, model.outputs, forest, read.table, read.columns, pool, read.place))
+        parts.append(Part(forest, read.table, read.columns, pool, read.place))
     return Parts(parts, shape, estimator._fitted_loss)

@@ -6,11 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
-from gtgbm.exact import F64, I64
+from gtgbm.exact import F64
 from gtgbm.explain.parts import Part, is_multitask, parts_of
-from gtgbm.tree import Forest
 
 
 def n_rounds_of(estimator: Any) -> int:
@@ -46,19 +43,14 @@ def staged_predictions(
         raise ValueError(
             f"rounds={stops[:10]} must be ascending numbers from 0 to {n_rounds}, the rounds of the model"
         )
-    stages = [_staged_scores(part, stops) for part in parts.parts]
+    stages = [
+        part.forest.staged_scores(part.table, part.pool, part.places, _trees_after(part, stops))
+        for part in parts.parts
+    ]
     return (parts.prediction(scores) for scores in zip(*stages, strict=True))
 
 
-def _staged_scores(part: Part, rounds: Sequence[int]) -> Iterator[F64]:
-    """Yield the scores (k, m) after each number of rounds, each as a new array."""
-    start = part.forest.start
-    n_scores, n_trees = start.shape[0], len(part.trees)
-    scores = np.empty((n_scores, part.table.shape[0]))
-    scores[:] = start[:, None]
-    ends: I64 = np.minimum(np.array([0, *rounds], dtype=np.int64) * n_scores, n_trees)
-    for begin, end in pairwise(ends.tolist()):
-        if end > begin:
-            grown = Forest.of(part.trees[begin:end], part.outputs[begin:end], start)
-            grown.add_to(scores, part.table, part.pool, part.places_of(grown.columns))
-        yield scores.copy()
+def _trees_after(part: Part, rounds: Sequence[int]) -> list[int]:
+    """Return the number of trees of a part after each number of rounds."""
+    n_scores = part.forest.start.shape[0]
+    return [min(stop * n_scores, part.forest.n_trees) for stop in rounds]

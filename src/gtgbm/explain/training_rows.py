@@ -77,7 +77,7 @@ def held_out_again(estimator: Any, X: Any, y: Any, *, qid: Any = None, task: Any
 def _seed_of(estimator: Any) -> int | None:
     """Return the seed of the fit; None if it was drawn and not kept, as in a model read from a file."""
     if hasattr(estimator, "_seed"):
-        return int(estimator._seed)
+        return estimator._seed  # type: ignore[no-any-return]
     is_fixed = isinstance(estimator.random_state, numbers.Integral)
     return int(estimator._new_seed()) if is_fixed else None
 

@@ -3,9 +3,10 @@
 Gradients and curvatures, the best constant to start from, rules for leaf values, queries for ranking.
 """
 
-from gtgbm.losses.base import Derivatives, LeafRule, Loss, QuantileLeaf, Targets
+from gtgbm.losses.base import Derivatives, LeafRule, Link, Loss, QuantileLeaf, Targets
 from gtgbm.losses.checking import check_loss
 from gtgbm.losses.classic import LogLoss, MultinomialLoss, SquaredError
+from gtgbm.losses.offset import WithOffset
 from gtgbm.losses.pointwise import (
     NOT_OF_CLASSES,
     AbsoluteError,
@@ -25,6 +26,7 @@ __all__ = [
     "Derivatives",
     "Huber",
     "LeafRule",
+    "Link",
     "LogLoss",
     "Loss",
     "LossFunction",
@@ -38,6 +40,7 @@ __all__ = [
     "SquaredError",
     "Targets",
     "Tweedie",
+    "WithOffset",
     "check_loss",
     "dcg",
     "dcg_gains",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -23,11 +23,14 @@ class Targets:
     weights : RowWeights
     queries : Queries or None
         For ranking: the rows that belong to the same query.
+    offset : ndarray of float64, shape (k, n), or None
+        What is added to the scores of each row.
     """
 
     y: F64
     weights: RowWeights
     queries: Queries | None = None
+    offset: F64 | None = None
 
     @classmethod
     def unweighted(cls, y: F64) -> Targets:
@@ -41,7 +44,12 @@ class Targets:
             kept = np.zeros(self.y.shape[0], dtype=np.bool_)
             kept[rows] = True
             queries = queries.of_rows(kept)
-        return Targets(self.y[rows], self.weights.of_rows(rows), queries)
+        offset = None if self.offset is None else self.offset[:, rows]
+        return Targets(self.y[rows], self.weights.of_rows(rows), queries, offset)
+
+    def with_offset(self, scores: F64) -> F64:
+        """Return scores (k, n) with the offsets of the rows added."""
+        return scores if self.offset is None else np.asarray(scores + self.offset)
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,9 @@ class QuantileLeaf:
 
 LeafRule = NewtonLeaf | QuantileLeaf
 
+Link = Literal["identity", "logistic", "softmax", "exponential", "custom"]
+"""How scores become predictions; "custom": by the `predict` of a user-defined loss."""
+
 
 class Loss(Protocol):
     """A loss of k scores per row."""
@@ -101,6 +112,11 @@ class Loss(Protocol):
     @property
     def leaf(self) -> LeafRule:
         """Rule by which leaf values are computed."""
+        ...
+
+    @property
+    def link(self) -> Link:
+        """How `predict` converts scores, for exports."""
         ...
 
     def start(self, targets: Targets, context: FitContext) -> F64:

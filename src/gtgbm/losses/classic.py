@@ -6,7 +6,7 @@ import numpy as np
 
 from gtgbm import _core
 from gtgbm.exact import F64, I64, FitContext, exact_mean
-from gtgbm.losses.base import Derivatives, NewtonLeaf, Targets
+from gtgbm.losses.base import Derivatives, Link, NewtonLeaf, Targets
 from gtgbm.losses.exponential import exp
 
 
@@ -15,6 +15,7 @@ class SquaredError:
 
     n_scores = 1
     leaf = NewtonLeaf()
+    link: Link = "identity"
 
     def start(self, targets: Targets, context: FitContext) -> F64:
         """Return the mean of the target."""
@@ -48,6 +49,7 @@ class LogLoss:
 
     n_scores = 1
     leaf = NewtonLeaf(largest=_LARGEST_STEP)
+    link: Link = "logistic"
 
     def start(self, targets: Targets, context: FitContext) -> F64:
         """Return the log-odds of the positive class."""
@@ -78,6 +80,7 @@ class MultinomialLoss:
     """Cross-entropy of class numbers 0 .. k - 1; one score per class."""
 
     leaf = NewtonLeaf(largest=_LARGEST_STEP)
+    link: Link = "softmax"
 
     def __init__(self, n_classes: int) -> None:
         self.n_scores = n_classes

@@ -11,7 +11,7 @@ import numpy as np
 
 from gtgbm.exact import F64, FitContext, lend
 from gtgbm.losses.averages import Averages
-from gtgbm.losses.base import Derivatives, LeafRule, NewtonLeaf, QuantileLeaf, Targets
+from gtgbm.losses.base import Derivatives, LeafRule, Link, NewtonLeaf, QuantileLeaf, Targets
 from gtgbm.losses.exponential import exp
 
 _DAMPING = 2.0137527074704766
@@ -321,16 +321,23 @@ class Pointwise:
         if check is not None:
             lend(check, self._named("check_target"), y, name)
 
-    def predict(self, scores: F64) -> F64:
-        """Convert scores to predictions with the function's own `predict`, if it has one."""
+    @property
+    def link(self) -> Link:
+        """How `predict` converts scores: by the function's own `predict`, if it has one."""
         predict = getattr(self._function, "predict", None)
-        is_default = predict is None or getattr(predict, "__func__", None) is LossFunction.predict
-        if is_default and self._is_of_classes:
-            return np.asarray(1.0 / (1.0 + exp(-scores[0])))
-        if predict is None:
-            score: F64 = scores[0]
+        method = getattr(predict, "__func__", None)
+        if predict is None or method is LossFunction.predict:
+            return "logistic" if self._is_of_classes else "identity"
+        return "exponential" if method is Tweedie.predict else "custom"
+
+    def predict(self, scores: F64) -> F64:
+        """Convert scores to predictions."""
+        score: F64 = scores[0]
+        if self.link == "identity":
             return score
-        return np.asarray(lend(predict, self._named("predict"), scores[0]), dtype=np.float64)
+        if self.link == "logistic":
+            return np.asarray(1.0 / (1.0 + exp(-score)))
+        return np.asarray(lend(self._function.predict, self._named("predict"), score), dtype=np.float64)
 
     def _named(self, verb: str) -> str:
         return f"{self._function!r}.{verb}"

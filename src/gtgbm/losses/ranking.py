@@ -9,7 +9,7 @@ import numpy as np
 
 from gtgbm import _core
 from gtgbm.exact import F64, FitContext
-from gtgbm.losses.base import Derivatives, NewtonLeaf, Targets
+from gtgbm.losses.base import Derivatives, Link, NewtonLeaf, Targets
 from gtgbm.losses.queries import Queries
 
 
@@ -47,6 +47,7 @@ class RankingLoss:
 
     n_scores = 1
     leaf = NewtonLeaf()
+    link: Link = "identity"
 
     def __init__(self, by_ndcg: bool, truncation: int) -> None:
         self._by_ndcg = by_ndcg

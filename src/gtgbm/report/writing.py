@@ -13,7 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 from gtgbm.explain import feature_names, is_multitask, path_of, purchases
 from gtgbm.files import write_aside
 from gtgbm.plots import COLOURS
-from gtgbm.report import dependence, features, overview, quality, similarity, smaller_models, tasks, verdict
+from gtgbm.report import (
+    contributions,
+    dependence,
+    features,
+    overview,
+    quality,
+    similarity,
+    smaller_models,
+    tasks,
+    verdict,
+)
 from gtgbm.report.metric_names import metric_label
 from gtgbm.report.sample import Sample, checked_use, draw_sample, held_out_part
 from gtgbm.report.source import RowSource
@@ -155,6 +165,7 @@ def _facts(model: Any, sample: Sample, names: Sequence[str], threshold: float) -
         "threshold": threshold,
         "metrics": metrics,
         "dependence_picture": dependence.dependence_picture(model, sample, names, classes, _SEED),
+        "contribution_picture": contributions.contribution_picture(model, sample, names, _SEED),
         "confusion_picture": quality.confusion(sample, classes),
         "quality_pictures": quality.quality_pictures(sample, classes),
         "settings": given,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,7 +110,9 @@ class Forest:
         packed = self.packed._replace(value=_rounded(self.packed.value, exponent))
         return Forest(self.columns, _rounded(self.start, exponent), packed)
 
-    def scores(self, table: Any, pool: _core.Pool, columns: I64 | None = None) -> F64:
+    def scores(
+        self, table: Any, pool: _core.Pool, columns: I64 | None = None, n_trees: int | None = None
+    ) -> F64:
         """Return the scores of rows; reads only the columns that some tree uses.
 
         Parameters
@@ -117,6 +120,8 @@ class Forest:
         table : Table, or CSR or CSC matrix or array of scipy, shape (n, d)
         columns : ndarray of int64, shape (c,), or None
             Positions of `self.columns` in this table; None: the same as in training.
+        n_trees : int or None
+            Number of trees to add, the first ones; None: all.
 
         Returns
         -------
@@ -124,15 +129,77 @@ class Forest:
         """
         scores = np.empty((self.start.shape[0], table.shape[0]))
         scores[:] = self.start[:, None]
-        self.add_to(scores, table, pool, columns)
+        self.add_to(scores, table, pool, columns, (0, self.n_trees if n_trees is None else n_trees))
         return scores
 
-    def add_to(self, scores: F64, table: Any, pool: _core.Pool, columns: I64 | None = None) -> None:
-        """Add the leaf values of all trees to ``scores`` (k, n), tree by tree."""
-        for rows, part, places in self._parts(table, self.columns if columns is None else columns):
+    def staged_scores(
+        self, table: Any, pool: _core.Pool, columns: I64 | None, stages: Sequence[int]
+    ) -> Iterator[F64]:
+        """Yield the scores (k, n) of the first trees, for each of some ascending numbers of trees.
+
+        Each is a new array, with the same bits as `scores` has.
+        """
+        scores = np.empty((self.start.shape[0], table.shape[0]))
+        scores[:] = self.start[:, None]
+        for begin, end in pairwise([0, *stages]):
+            self.add_to(scores, table, pool, columns, (begin, end))
+            yield scores.copy()
+
+    def add_to(
+        self,
+        scores: F64,
+        table: Any,
+        pool: _core.Pool,
+        columns: I64 | None = None,
+        trees: tuple[int, int] | None = None,
+    ) -> None:
+        """Add the leaf values of all trees, or of a range of them, to ``scores`` (k, n), tree by tree."""
+        begin, end = (0, self.n_trees) if trees is None else trees
+        for rows, part, places in self.parts(table, self.columns if columns is None else columns):
             sums = np.ascontiguousarray(scores[:, rows])
-            self._native.predict(pool, part, places, sums)
+            self._native.predict(pool, part, places, sums, begin, end)
             scores[:, rows] = sums
+
+    def leaves(self, table: Any, pool: _core.Pool, columns: I64 | None = None) -> I32:
+        """Return the node of each tree that each row ends in, shape (n, trees)."""
+        leaves = np.empty((table.shape[0], self.n_trees), dtype=np.int32)
+        for rows, part, places in self.parts(table, self.columns if columns is None else columns):
+            self._native.leaves(pool, part, places, leaves[rows])
+        return leaves
+
+    def contributions_against(
+        self,
+        background: F64,
+        table: Any,
+        pool: _core.Pool,
+        columns: I64,
+        places: I64,
+        width: int,
+    ) -> F64:
+        """Divide scores among columns, if unknown columns have the values of background rows.
+
+        Parameters
+        ----------
+        background : ndarray of float64, shape (m, c)
+            The columns `self.columns` of other rows.
+        table, columns, places, width
+            As in ``ForestContributions.of_rows``.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, k, width + 1)
+            They add up to the scores; last along the last axis is the mean score of the background.
+        """
+        found = np.zeros((table.shape[0], self.start.shape[0], width + 1))
+        found[:, :, width] = self.scores(background, pool, np.arange(self.columns.shape[0])).mean(axis=1)
+        background = np.ascontiguousarray(background, dtype=np.float64)
+        for rows, part, at in self.parts(table, columns):
+            self._native.add_contributions(pool, part, at, background, places, found[rows])
+        return found
+
+    def contributions(self, cover: I64) -> _core.Contributions:
+        """Return the native object that divides scores among columns; `cover` has the rows of each node."""
+        return _core.Contributions(self._native, cover)
 
     def score_changes(
         self, table: Any, donor: I64, pool: _core.Pool, features: I64, columns: I64 | None = None
@@ -158,7 +225,7 @@ class Forest:
         places = self.columns if columns is None else columns
         changes = np.empty((features.shape[0], self.start.shape[0], table.shape[0]))
         table, places = _narrow(table, places)
-        for rows, part, at in self._parts(table, places):
+        for rows, part, at in self.parts(table, places):
             if isinstance(table, np.ndarray):
                 donors, donor_rows = table, donor[rows]
             else:
@@ -178,7 +245,7 @@ class Forest:
             yield from self.score_changes(table, donor, pool, features[some], columns)
 
     @staticmethod
-    def _parts(table: Any, columns: I64) -> Iterator[tuple[slice, Table, I64]]:
+    def parts(table: Any, columns: I64) -> Iterator[tuple[slice, Table, I64]]:
         """Divide a table into dense parts: rows, their values, and the positions of `columns` in them."""
         if isinstance(table, np.ndarray):
             for rows in _slices(table.shape[0], _ROWS_PER_CALL):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from gtgbm.exact import F64, I32, I64, U8
+
+_COVER_BITS = 30
+"""Bits of the number of rows of a root, one less than a signed integer of 32 bits has."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,48 @@ class Tree:
             self.n_rows[kept],
             np.where(splits, self.gain[kept], 0.0),
         )
+
+    def knowing(self, column: int, value: float) -> Tree:
+        """Return the tree for rows whose value of a column is known: without the splits on this column."""
+
+        def taken(node: int) -> int:
+            while self.feature[node] == column:
+                threshold = self.threshold[node]
+                is_left = value != threshold if self.is_category[node] else value <= threshold
+                node = int(self.left[node]) + (not is_left)
+            return node
+
+        nodes, left = [taken(0)], []
+        for node in nodes:  # grows while it is read
+            is_leaf = self.feature[node] < 0
+            left.append(-1 if is_leaf else len(nodes))
+            nodes += [] if is_leaf else [taken(int(self.left[node])), taken(int(self.left[node]) + 1)]
+        arrays = {field.name: getattr(self, field.name)[nodes] for field in fields(self)}
+        return Tree(**arrays | {"left": np.array(left, dtype=np.int32)})
+
+    def plus(self, constant: float) -> Tree:
+        """Return the tree with a constant added to the values of all leaves."""
+        return replace(self, value=np.where(self.feature < 0, self.value + constant, 0.0))
+
+    def covers(self) -> I64:
+        """Return the number of training rows of each node, shape (nodes,), such that children add up.
+
+        Every leaf has at least one row, even where weights round to none, and the root has less than 2³¹:
+        what reads them divides by them, and may hold them in 32 bits.
+        """
+        is_leaf = self.feature < 0
+        cover = np.where(is_leaf, self.n_rows, 0)
+        shift = max(0, int(cover.sum()).bit_length() - _COVER_BITS)
+        cover = np.where(is_leaf, np.maximum(cover >> shift, 1), 0)
+        for node in np.flatnonzero(~is_leaf)[::-1].tolist():  # children come after their parents
+            cover[node] = cover[self.left[node]] + cover[self.left[node] + 1]
+        return cover
+
+
+def leaf_tree(value: float) -> Tree:
+    """Return a tree of one leaf."""
+    none, no = np.array([-1], dtype=np.int32), np.zeros(1, dtype=np.uint8)
+    return Tree(none, np.zeros(1), no, no, none, np.array([value]), np.ones(1, dtype=np.int64), np.zeros(1))
 
 
 def importances(trees: Sequence[Tree], n_features: int) -> F64:

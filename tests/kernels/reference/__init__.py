@@ -37,7 +37,12 @@ from tests.kernels.reference.objective import (
     signed_sums,
 )
 from tests.kernels.reference.partition import goes_left, node_sums, partition_rows, sampled_rows
-from tests.kernels.reference.predict import predict, score_changes
+from tests.kernels.reference.predict import (
+    background_contributions,
+    contributions,
+    predict,
+    score_changes,
+)
 from tests.kernels.reference.search import (
     build_group_codes,
     codes_by_order,
@@ -57,12 +62,14 @@ __all__ = [
     "Offer",
     "Split",
     "add_to_leaves",
+    "background_contributions",
     "best_split",
     "build_group_codes",
     "build_histograms",
     "build_pair_histograms",
     "codes_by_order",
     "codes_by_width",
+    "contributions",
     "correlate",
     "direction_of",
     "each_weight",

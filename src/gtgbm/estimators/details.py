@@ -1,0 +1,173 @@
+"""What single-task and multitask estimators predict besides targets: leaves, stages, contributions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from gtgbm.estimators.fitted import FittedAttributes
+from gtgbm.estimators.tables import TableRead, read_columns
+from gtgbm.estimators.threads import pool_for_rows
+from gtgbm.exact import F64, I32, I64
+from gtgbm.tree import ForestContributions
+
+
+class PredictionDetails(FittedAttributes):
+    """Methods about the predictions of a fitted model."""
+
+    def _read_tables(self, X: Any, task: Any) -> tuple[tuple[int, ...], list[TableRead]]:
+        """Return the shape of the scores, and the table that the forest of each task reads."""
+        raise NotImplementedError
+
+    def _predicted(self, scores: F64) -> Any:
+        """Convert scores to what `predict` returns."""
+        raise NotImplementedError
+
+    def apply(self, X: Any, task: Any = None) -> I32:
+        """Return the leaf that each row reaches in each tree.
+
+        Parameters
+        ----------
+        X : array-like, shape (n, d)
+        task : array-like, shape (n,), optional
+            Task of each row, for multitask models with one target per row.
+
+        Returns
+        -------
+        ndarray of int32, shape (n, trees); or (n, T, trees) for one target column per task
+            Nodes of ``trees_``, those of a round in the order of ``classes_``. Where a task has fewer trees
+            than others: -1.
+        """
+        shape, reads = self._read_tables(X, task)
+        n_trees = max(forest.n_trees for forest in self._forests.values())
+        leaves = np.full((*self._shape_of_rows(shape), n_trees), -1, dtype=np.int32)
+        for read in reads:
+            forest, pool = self._forests[read.task], pool_for_rows(self.n_jobs, read.table.shape[0])
+            of_part = np.full((read.table.shape[0], n_trees), -1, dtype=np.int32)
+            of_part[:, : forest.n_trees] = forest.leaves(read.table, pool, read.columns)
+            leaves[read.place] = of_part
+        return leaves
+
+    def predict_contributions(
+        self, X: Any, task: Any = None, *, selected_only: bool = False, background: Any = None
+    ) -> F64:
+        """Divide the score of each row among the columns: Shapley values (TreeSHAP).
+
+        Parameters
+        ----------
+        X : array-like, shape (n, d)
+        task : array-like, shape (n,), optional
+            Task of each row, for multitask models with one target per row.
+        selected_only : bool, default False
+            Only the columns ``selected_features_``, in this order, which takes less memory for wide tables.
+            All other contributions are 0.
+        background : array-like, shape (m, d), optional
+            Rows whose values a column has where it is not known: interventional values, which take time in
+            proportion to n · m. Without it, rows go both ways at splits on unknown columns, with the shares
+            of the training rows that did (path-dependent values).
+
+        Returns
+        -------
+        ndarray of float64, shape (n, d + 1)
+            The contribution of each column, categories together, and last the expected score, the mean of
+            the training rows or of the background. They add up to the score: the log-odds of the second
+            class, or what the link of a loss is applied to. For more than two classes the shape is
+            (n, classes, d + 1), for one target column per task (n, T, d + 1).
+        """
+        shape, reads = self._read_tables(X, task)
+        width = self.selected_features_.shape[0] if selected_only else self.n_features_in_
+        contributions = np.empty((*shape, width + 1))
+        for read in reads:
+            contributor = self._contributor(read.task)
+            used = contributor.forest.columns
+            places = np.searchsorted(self.selected_features_, used) if selected_only else used
+            # With method="single-task" trees without their splits on the task may use fewer columns.
+            columns = read.columns[np.searchsorted(self._forests[read.task].columns, used)]
+            pool = pool_for_rows(self.n_jobs, read.table.shape[0])
+            if background is None:
+                found = contributor.of_rows(read.table, pool, columns, places, width)
+            else:
+                found = contributor.forest.contributions_against(
+                    self._values_of(background, used), read.table, pool, columns, places, width
+                )
+            contributions[read.place] = found if found.shape[1] > 1 else found[:, 0]
+        return contributions
+
+    def _values_of(self, X: Any, columns: I64) -> F64:
+        """Return some columns of a table as numbers, shape (n, columns)."""
+        table, places = read_columns(self, X, columns)
+        values = table[:, places]
+        return np.asarray(values.toarray() if issparse(values) else values, dtype=np.float64)
+
+    def staged_predict(self, X: Any, task: Any = None) -> Iterator[Any]:
+        """Predict after each boosting round; the table is read once.
+
+        Parameters
+        ----------
+        X : array-like, shape (n, d)
+        task : array-like, shape (n,), optional
+            Task of each row, for multitask models with one target per row.
+
+        Yields
+        ------
+        ndarray
+            As `predict` returns it; the last equals it. A task that stopped earlier stays as it is.
+        """
+        return (self._predicted(scores) for scores in self._staged_scores(X, task))
+
+    def _staged_scores(self, X: Any, task: Any) -> Iterator[F64]:
+        """Return the scores after each round, as `predict` converts them."""
+        shape, reads = self._read_tables(X, task)
+        rounds = range(1, self._most_rounds + 1)
+        stages = [
+            self._forests[read.task].staged_scores(
+                read.table,
+                pool_for_rows(self.n_jobs, read.table.shape[0]),
+                read.columns,
+                [self._trees_after(read.task, n_rounds) for n_rounds in rounds],
+            )
+            for read in reads
+        ]
+        return (self._combined(shape, reads, scores) for scores in zip(*stages, strict=True))
+
+    def _combined(self, shape: tuple[int, ...], reads: Sequence[TableRead], scores: Sequence[F64]) -> F64:
+        """Put the scores (k, m) of all parts together."""
+        del shape, reads
+        return scores[0]
+
+    def _shape_of_rows(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the shape of what each row, or each task of a row, has once, from that of the scores."""
+        return shape[:1]
+
+    @property
+    def _most_rounds(self) -> int:
+        """Number of rounds, for several tasks the largest."""
+        return max(model.n_rounds for model in self._models.values())
+
+    def _trees_after(self, task: Any, n_rounds: int) -> int:
+        """Return the number of trees of a task in its first rounds; all, if it has fewer."""
+        model = self._models[task]
+        return min(n_rounds, model.n_rounds) * int(model.start.shape[0])
+
+    def _first_trees(self, task: Any, n_rounds: int | None) -> int | None:
+        """Return the number of trees to predict with, None for all."""
+        if n_rounds is None:
+            return None
+        if not isinstance(n_rounds, Integral) or not 0 <= n_rounds <= self._most_rounds:
+            raise ValueError(
+                f"n_rounds={n_rounds!r}: the model has {self._most_rounds} rounds; give a whole number from "
+                "0 to that"
+            )
+        return self._trees_after(task, int(n_rounds))
+
+    def _contributor(self, task: Any) -> ForestContributions:
+        """Return what divides the scores of a task; it is made when first asked for."""
+        if task not in self._contributors:
+            model = self._models[task]
+            trees = self._trees_of(task)
+            self._contributors[task] = ForestContributions(trees, model.outputs, model.start)
+        return self._contributors[task]
