@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gtgbm.selection.comparison import is_clearly_lower
+from gtgbm.selection.comparison import difference
 from gtgbm.selection.features import FeatureForest
 from gtgbm.selection.importance import Importance
 from gtgbm.selection.judging import Judge, Stage
@@ -12,10 +12,13 @@ from gtgbm.selection.judging import Judge, Stage
 _PRICES = (0.2, 0.08, 0.03, 0.01, 0.003)
 """Prices of a feature of typical cost, as shares of the squared error at the root, at which features are
 bought within a budget."""
+_BETTER, _WORSE = 3.0, 1.0
+"""Standard errors by which the loss must be lower with features that cost more, and may be higher with those
+that cost less."""
 
 
 def within_budget(judge: Judge, importance: list[Importance]) -> list[Importance]:
-    """Choose the features of a budget, by the loss on unseen rows.
+    """Choose the features of a budget, by the loss on unseen rows and their cost.
 
     Features that matter most for what they cost, or those that matter most; or those that models buy within
     the budget at prices in proportion to costs. A cheap feature that says the same as an expensive one
@@ -25,16 +28,20 @@ def within_budget(judge: Judge, importance: list[Importance]) -> list[Importance
     limits = judge.problems.limits
     if limits.cost is None or limits.units.cost is None:
         return importance
-    best = limits.cut(importance, judge.weights, limits.wanted)
-    valuable = limits.cut(importance, judge.weights, limits.wanted, by_value=True)
-    again = judge.folds.dealt_again(0, 1)
-    losses = judge.losses(again, [best])
-    for others in (*(_bought(judge, share) for share in _PRICES), valuable):
-        if [set(of_task) for of_task in others] == [set(of_task) for of_task in best]:
-            continue
-        of_others = judge.losses(again, [others])
-        if is_clearly_lower(of_others, losses, judge.weights):
-            best, losses = others, of_others
+    sets = [
+        limits.cut(importance, judge.weights, limits.wanted),
+        *(_bought(judge, share) for share in _PRICES),
+        limits.cut(importance, judge.weights, limits.wanted, by_value=True),
+    ]
+    different = {tuple(frozenset(of_task) for of_task in one): one for one in sets}
+    again, (best, *others) = judge.folds.dealt_again(0, 1), different.values()
+    lowest = judge.losses(again, [best])
+    for one in others:
+        losses = judge.losses(again, [one])
+        mean, error = difference(losses, lowest, judge.weights)
+        is_cheaper = limits.size(one).cost < limits.size(best).cost
+        if mean < (_WORSE if is_cheaper else -_BETTER) * error:
+            best, lowest = one, losses
     return best
 
 
