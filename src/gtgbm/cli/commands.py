@@ -26,6 +26,7 @@ from gtgbm.cli.option_groups import (
     TextOptions,
     grouped,
     split_names,
+    whole_numbers,
 )
 from gtgbm.cli.options import CommandWithDefaults, ParameterTexts, parameter_flags
 from gtgbm.parameters import PARAMETERS
@@ -57,6 +58,8 @@ _COMPARED = (
     "n_jobs",
 )
 """Parameters that all methods of ``gtgbm compare`` understand."""
+_SET_BY_PATH = ("n_features_to_select", "selection", "warm_start")
+"""Parameters that ``gtgbm path`` sets itself."""
 
 
 def _print_version(show: bool) -> None:
@@ -266,6 +269,57 @@ def compare(
         source = Source(path, roles, split_names(rows.exclude), text_format)
         options = CompareOptions(source, ModelOptions(rows.kind.value, parameters), test, json)
         run_compare(options, Console(stderr=True, quiet=json))
+
+
+@app.command(cls=CommandWithDefaults)
+@grouped
+@parameter_flags([name for name in PARAMETERS if name not in _SET_BY_PATH])
+def path(
+    table: TableFile,
+    *,
+    rows: RowOptions,
+    costs: CostOptions,
+    text: TextOptions,
+    texts: ParameterTexts,
+    task: Task = None,
+    folds: Annotated[int, typer.Option(min=2, help="Parts of the cross-validation.")] = 5,
+    sizes: Annotated[
+        str | None,
+        typer.Option(help="Numbers of features, such as 5,10,20.", metavar="NUMBERS", show_default=False),
+    ] = None,
+    scoring: Annotated[
+        str | None,
+        typer.Option(help="A metric of gtgbm or a scorer of scikit-learn.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="A page (.html) or a picture (.png, .svg, .pdf) to write.", show_default=False),
+    ] = None,
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Cross-validate several numbers of features, and say how many are enough.
+
+    gtgbm path data.parquet --target clicked --out path.html
+    """
+    with one_line_errors(), from_stdin(table) as file:
+        from rich.console import Console
+
+        from gtgbm.cli.fit import Source
+        from gtgbm.cli.loading import Roles
+        from gtgbm.cli.models import ModelOptions
+        from gtgbm.cli.path import PathOptions, run_path
+
+        text_format = text.format()
+        roles, exclude = Roles(rows.target, rows.weight, rows.qid, task), split_names(rows.exclude)
+        parameters = rows.parameters(texts, file, text_format)
+        parameters = costs.parameters(parameters, file, text_format, {*roles.named().values(), *exclude})
+        # The progress shown is that of the folds.
+        parameters.setdefault("verbose", 0)
+        source = Source(file, roles, exclude, text_format, (), file != table)
+        model = ModelOptions(rows.kind.value, parameters)
+        options = PathOptions(source, model, folds, whole_numbers(sizes, "--sizes"), scoring, out, json)
+        run_path(options, Console(stderr=True, quiet=quiet))
 
 
 @app.command()

@@ -12,6 +12,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from gtgbm.cli.errors import UserError
 from gtgbm.cli.options import ParameterTexts, parse_texts, with_categorical
 from gtgbm.cli.text_format import TextFormat
 
@@ -125,6 +126,16 @@ class RowOptions:
 def split_names(given: Names) -> list[str]:
     """Return names that were given one by one or separated by commas."""
     return [name.strip() for one in given or [] for name in one.split(",")]
+
+
+def whole_numbers(given: str | None, flag: str) -> list[int] | None:
+    """Return numbers that were given separated by commas."""
+    if given is None:
+        return None
+    try:
+        return [int(number) for number in given.split(",")]
+    except ValueError:
+        raise UserError(f"{flag} {given}: give whole numbers separated by commas, such as 5,10,20") from None
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from rich.console import Console
+from rich.progress import track
 from sklearn.utils import check_random_state
 
 from gtgbm.exact import F64, I64
@@ -136,6 +138,7 @@ def selection_path(
     random_state: Any = None,
     qid: Any = None,
     task: Any = None,
+    verbose: int = 0,
 ) -> SelectionPath:
     """Cross-validate an estimator with several numbers of features.
 
@@ -168,6 +171,8 @@ def selection_path(
         Query of each row, for rankers only.
     task : array-like, shape (n,)
         Task of each row, for multitask estimators with one target per row only.
+    verbose : int
+        1 shows a progress bar of the folds.
 
     Returns
     -------
@@ -179,9 +184,11 @@ def selection_path(
     folds = list(folds_of(cv, estimator, rows, groups, check_random_state(random_state)))
     if len(folds) < 2:
         raise ValueError(f"cv={cv!r} has {len(folds)} folds: a standard error needs at least 2")
-    found = Parallel(n_jobs=n_jobs)(
+    jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_fold)(estimator, rows, descending, judged, train, test) for train, test in folds
     )
+    bar = Console(stderr=True)
+    found = list(track(jobs, "folds", len(folds), console=bar, transient=True, disable=verbose < 1))
     of_all = rows.fitted(estimator, descending)
     frequency = np.zeros((len(descending), rows.n_columns))
     for _, selected in found:

@@ -13,6 +13,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
+from gtgbm.data import EncodedFrame
 from gtgbm.estimators import BaseGTGBM
 from gtgbm.exact import I64
 
@@ -42,35 +43,40 @@ class PathRows:
             raise ValueError(f"{type(estimator).__name__} {wanted}")
         if task is not None and "n_features_per_task" not in estimator.get_params():
             raise ValueError(f"{type(estimator).__name__} takes no task: leave it out")
-        if not hasattr(X, "shape"):
+        if not isinstance(X, EncodedFrame) and not hasattr(X, "shape"):
             X = np.asarray(X)
         rows = cls(X, *(None if one is None else _array(one) for one in (y, sample_weight, qid, task)))
-        check_consistent_length(X, *(getattr(rows, name) for name in _PER_ROW))
+        check_consistent_length(rows._values, *(getattr(rows, name) for name in _PER_ROW))
         return rows
+
+    @property
+    def _values(self) -> Any:
+        return self.X.table if isinstance(self.X, EncodedFrame) else self.X
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return int(self.X.shape[0])
+        return int(self._values.shape[0])
 
     @property
     def n_columns(self) -> int:
         """Number of columns."""
-        return int(self.X.shape[1])
+        return int(self._values.shape[1])
 
     @property
     def names(self) -> list[str]:
         """Names of the columns, ``x0`` and so on if they have none."""
+        if isinstance(self.X, EncodedFrame):
+            return [str(column.name) for column in self.X.schema.columns]
         columns = getattr(self.X, "columns", getattr(self.X, "column_names", None))
         return [f"x{k}" for k in range(self.n_columns)] if columns is None else [str(one) for one in columns]
 
     def at(self, rows: I64) -> PathRows:
         """Return some of the rows."""
-        X = self.X.tocsr() if hasattr(self.X, "tocsr") else self.X
         others = {name: getattr(self, name) for name in _PER_ROW}
         return replace(
             self,
-            X=_safe_indexing(X, rows),
+            X=_rows_of(self.X, rows),
             **{name: None if one is None else one[rows] for name, one in others.items()},
         )
 
@@ -80,6 +86,12 @@ class PathRows:
         given = {name: value for name, value in others.items() if value is not None}
         models: list[Any] = estimator._fit_sizes(sizes, self.X, self.y, **given)
         return models
+
+
+def _rows_of(X: Any, rows: I64) -> Any:
+    if isinstance(X, EncodedFrame):
+        return replace(X, table=X.table[rows])
+    return _safe_indexing(X.tocsr() if hasattr(X, "tocsr") else X, rows)
 
 
 def _array(values: Any) -> Any:

@@ -28,11 +28,10 @@ from gtgbm.report.metric_names import metric_label
 from gtgbm.report.sample import Sample, checked_use, draw_sample, held_out_part
 from gtgbm.report.source import RowSource
 from gtgbm.report.svg import DARK_COLOURS
+from gtgbm.report.templates import page_template
 
 _SEED = 0
 """Seed of sampling and permutations: the same model and rows give the same report."""
-_ROWS_SHOWN = 20
-"""Rows on a page of a table."""
 
 
 def write_report(
@@ -92,7 +91,7 @@ def write_report(
     Path
         The path of the file.
     """
-    template = _template()
+    template = page_template("page.html.j2")
     check_is_fitted(model, "trees_")
     if train is not None and not (isinstance(train, Mapping) and {"X", "y"} <= set(train)):
         raise ValueError('train must hold the arguments of fit by name, such as {"X": X_train, "y": y_train}')
@@ -179,21 +178,3 @@ def _facts(model: Any, sample: Sample, names: Sequence[str], threshold: float) -
         facts["task_pictures"] = tasks.task_pictures(model, names)
         facts["n_shared"] = int(np.size(model.shared_features_))
     return facts
-
-
-def _template() -> Any:
-    try:
-        import matplotlib  # noqa: F401  (fails now, not after minutes of work)
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    except ImportError as error:
-        raise ImportError("reports need jinja2 and matplotlib: pip install 'gtgbm[report]'") from error
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"number": overview.number, "breakable": overview.breakable}
-    environment.globals |= {"rows_shown": _ROWS_SHOWN}
-    return environment.get_template("page.html.j2")

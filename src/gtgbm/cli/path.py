@@ -1,0 +1,118 @@
+"""``gtgbm path``: how many features are enough."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from gtgbm.cli.errors import UserError
+from gtgbm.cli.fit import Source
+from gtgbm.cli.models import ModelOptions
+from gtgbm.cli.output import print_json
+from gtgbm.cli.prediction_file import check_out
+from gtgbm.explain import SelectionPath, selection_path
+from gtgbm.files import write_aside
+from gtgbm.plots import SelectionPathDisplay
+from gtgbm.report import write_path_page
+
+_PICTURES = (".png", ".svg", ".pdf")
+
+
+@dataclass(frozen=True)
+class PathOptions:
+    """Options of ``gtgbm path``."""
+
+    source: Source
+    model: ModelOptions
+    folds: int
+    sizes: list[int] | None
+    scoring: str | None
+    out: Path | None
+    as_json: bool
+
+
+def run_path(options: PathOptions, console: Console) -> None:
+    """Cross-validate several numbers of features, print them and say how many are enough."""
+    _check_out(options.out)
+    loaded = options.source.load(options.model.kind, options.model.parameters, console)
+    if "target" not in loaded.columns:
+        raise UserError("--target is missing: name the target column")
+    path = selection_path(
+        options.model.make(loaded),
+        loaded.X,
+        loaded.columns["target"],
+        cv=options.folds,
+        sizes=options.sizes,
+        scoring=options.scoring,
+        sample_weight=loaded.columns.get("weight"),
+        qid=loaded.columns.get("qid"),
+        task=loaded.columns.get("task"),
+        random_state=int(options.model.parameters.get("random_state") or 0),
+        verbose=0 if console.quiet or options.as_json else 1,
+    )
+    if options.out is not None:
+        _write(path, options.out, options.source)
+    if options.as_json:
+        print_json(_as_json(path))
+        return
+    Console().print(_table(path))
+    Console().print(path.verdict(), markup=False, highlight=False)
+    if options.out is not None:
+        console.print(str(options.out), markup=False, highlight=False)
+
+
+def _check_out(out: Path | None) -> None:
+    if out is None:
+        return
+    if out.suffix not in (".html", *_PICTURES):
+        raise UserError(f"--out {out}: give a file that ends in .html, .png, .svg or .pdf")
+    check_out(out)
+
+
+def _write(path: SelectionPath, out: Path, source: Source) -> None:
+    """Write a page or a picture by the suffix of its name."""
+    if out.suffix == ".html":
+        name = "" if source.is_piped else f", {source.table.name}"
+        write_path_page(path, out, title=f"How many features are enough{name}")
+        return
+    picture = io.BytesIO()
+    SelectionPathDisplay.from_path(path).figure_.savefig(picture, format=out.suffix[1:], dpi=150)
+    write_aside(out, picture.getvalue())
+
+
+def _table(path: SelectionPath) -> Table:
+    marks = {path.one_se_size: "within one standard error", path.best_size: "best"}
+    table = Table()
+    for heading in ("features", path.scoring, "std. error", "stability", ""):
+        table.add_column(heading, justify="left" if heading == "" else "right")
+    for size, mean, error, stability in zip(
+        path.sizes.tolist(), path.mean_score, path.std_error, path.stability, strict=True
+    ):
+        row = (str(size), f"{mean:.4f}", f"{error:.4f}", f"{stability:.2f}", marks.get(size, ""))
+        table.add_row(*row, style="bold" if size in marks else None)
+    return table
+
+
+def _as_json(path: SelectionPath) -> dict[str, Any]:
+    of_sizes = zip(path.sizes.tolist(), path.mean_score, path.std_error, path.stability, strict=True)
+    return {
+        "scoring": path.scoring,
+        "folds": int(path.fold_scores.shape[0]),
+        "best_size": path.best_size,
+        "one_se_size": path.one_se_size,
+        "sizes": [
+            {
+                "size": size,
+                "mean_score": float(mean),
+                "std_error": float(error),
+                "stability": None if stability != stability else float(stability),
+                "features": path.names(size),
+            }
+            for size, mean, error, stability in of_sizes
+        ],
+    }
