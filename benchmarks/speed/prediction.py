@@ -12,18 +12,17 @@ import pickle
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from gtgbm.export import lightgbm_text, plain_model
 from measuring.data.generated import demo_data, many_leaves
 from measuring.environment import environment
 from measuring.files import ROOT, write_json
-from measuring.peers.gtgbm_models import estimator
+from measuring.peers.gtgbm_models import compact_lightgbm_text, estimator
 from measuring.predictions import time_in_process
 
 OURS, LIGHTGBM = "gtgbm_models", "lightgbm_models"
@@ -62,16 +61,8 @@ CASES: dict[str, Callable[[], tuple[Any, Any]]] = {"demo": _many_columns, "large
 def write_case(folder: Path, model: Any, batch: Any) -> str:
     """Write a case down for the workers, and return its description."""
     features = model.selected_features_
-    position = np.full(model.n_features_in_, -1, dtype=np.int32)
-    position[features] = np.arange(features.shape[0])
-    narrow = [
-        replace(tree, feature=np.where(tree.feature >= 0, position[tree.feature], -1).astype(np.int32))
-        for tree in plain_model(model).trees
-    ]
     model.export_lightgbm(folder / "full.txt")
-    names = [f"Column_{k}" for k in range(features.shape[0])]
-    compact = replace(plain_model(model), trees=narrow, names=names)
-    (folder / "compact.txt").write_text(lightgbm_text(compact), encoding="utf-8")
+    (folder / "compact.txt").write_text(compact_lightgbm_text(model), encoding="utf-8")
     (folder / "model.pickle").write_bytes(pickle.dumps(model))
     np.save(folder / "batch.npy", batch)
     np.save(folder / "features.npy", features)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -23,6 +24,7 @@ from gtgbm import (
     compare_tasks,
 )
 from gtgbm.explain import permutation_importance
+from gtgbm.export import lightgbm_text, plain_model
 from gtgbm.metrics import metric_of
 from measuring.cost import measure
 from measuring.data import Data
@@ -174,6 +176,20 @@ def _model(job: Job, data: Data) -> Any:
     if data.categorical:
         parameters["categorical_features"] = list(data.categorical)
     return estimator(job.model, data.kind, **parameters)
+
+
+def compact_lightgbm_text(model: Any) -> str:
+    """Return a model in LightGBM's text format over the selected columns only."""
+    features = model.selected_features_
+    position = np.full(model.n_features_in_, -1, dtype=np.int32)
+    position[features] = np.arange(features.shape[0])
+    plain = plain_model(model)
+    narrow = [
+        replace(tree, feature=np.where(tree.feature >= 0, position[tree.feature], -1).astype(np.int32))
+        for tree in plain.trees
+    ]
+    names = [f"Column_{k}" for k in range(features.shape[0])]
+    return lightgbm_text(replace(plain, trees=narrow, names=names))
 
 
 def prediction_calls(folder: Path, tables: Tables, threads: int) -> Calls:

@@ -44,7 +44,8 @@ ONLY_IN = {
         "measuring/data/generated.py",
         "benchmarks/quality/group_testing.py",
     },
-    "subprocess": {"measuring/processes.py", "measuring/environment.py"},
+    # Besides: the server that clients are timed on, and the cold start of a process.
+    "subprocess": {"measuring/processes.py", "measuring/environment.py", "benchmarks/speed/serving.py"},
     "concurrent": {"measuring/processes.py"},
 }
 """Libraries, and all files that import them."""

@@ -8,7 +8,7 @@ from gtgbm.boosting.callbacks import AnyCallback, Callback, Callbacks, Progress
 from gtgbm.boosting.dataset import Dataset
 from gtgbm.boosting.model import HistoryEntry, Model
 from gtgbm.boosting.problem import Evaluated, Problem
-from gtgbm.boosting.progress import ProgressBar
+from gtgbm.boosting.progress import ProgressBar, tracked
 from gtgbm.boosting.settings import (
     ColumnSettings,
     Criterion,
@@ -44,5 +44,6 @@ __all__ = [
     "TreeSettings",
     "assemble",
     "empty_model",
+    "tracked",
     "train",
 ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn, track
 from rich.progress import Progress as RichProgress
 
 from gtgbm.boosting.callbacks import Progress
@@ -15,6 +16,8 @@ from gtgbm.search import SearchChoice
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+T = TypeVar("T")
 
 
 class ProgressBar:
@@ -85,3 +88,8 @@ class ProgressBar:
             f"{n_selected} of {n_features} columns in {seconds:.2f} s; search: {search}",
             highlight=False,
         )
+
+
+def tracked(items: Iterable[T], what: str, total: int, *, shown: bool) -> Iterator[T]:
+    """Yield items while a bar counts them, if it is shown."""
+    yield from track(items, what, total, console=Console(stderr=True), transient=True, disable=not shown)

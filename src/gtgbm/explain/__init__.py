@@ -5,6 +5,14 @@ Staged predictions, metrics, selection over rounds and over sizes, importance, d
 
 from gtgbm.explain.column_pairs import associations
 from gtgbm.explain.correlations import absolute_correlations
+from gtgbm.explain.curve import (
+    Purchase,
+    SelectionCurve,
+    columns_as_bought,
+    path_of,
+    purchases,
+    selection_curve,
+)
 from gtgbm.explain.dependence import Dependence, partial_dependence
 from gtgbm.explain.held_out import HeldOut, kind_of
 from gtgbm.explain.intervals import Interval, bootstrap_interval
@@ -13,14 +21,6 @@ from gtgbm.explain.parts import is_multitask
 from gtgbm.explain.path import SelectionPath, selection_path
 from gtgbm.explain.permutation import PermutationImportance, permutation_importance
 from gtgbm.explain.sampling import at_rows, drawn_rows
-from gtgbm.explain.selection_curve import (
-    Purchase,
-    SelectionCurve,
-    columns_as_bought,
-    path_of,
-    purchases,
-    selection_curve,
-)
 from gtgbm.explain.shap_values import shap_explanation
 from gtgbm.explain.staged import n_rounds_of, staged_predictions
 from gtgbm.explain.training_rows import held_out_again, is_training_table

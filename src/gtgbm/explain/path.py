@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from rich.console import Console
-from rich.progress import track
 from sklearn.utils import check_random_state
 
+from gtgbm.boosting import tracked
 from gtgbm.exact import F64, I64
 from gtgbm.explain.path_folds import PathRows, folds_of
 from gtgbm.explain.path_scores import Scoring
@@ -187,8 +186,7 @@ def selection_path(
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_fold)(estimator, rows, descending, judged, train, test) for train, test in folds
     )
-    bar = Console(stderr=True)
-    found = list(track(jobs, "folds", len(folds), console=bar, transient=True, disable=verbose < 1))
+    found = list(tracked(jobs, "folds", len(folds), shown=verbose > 0))
     of_all = rows.fitted(estimator, descending)
     frequency = np.zeros((len(descending), rows.n_columns))
     for _, selected in found:

@@ -37,6 +37,7 @@ TRUSTED_TYPES: list[str] = [
     "gtgbm.losses.pointwise.Quantile",
     "gtgbm.losses.pointwise.Tweedie",
     "gtgbm.losses.ranking.RankingLoss",
+    "gtgbm.pricing.feature_costs.SpendingLimits",
     "gtgbm.search.choice.SearchChoice",
     "gtgbm.tree.forest.Forest",
     "gtgbm.tree.forest.PackedTrees",
