@@ -19,7 +19,7 @@ from gtgbm.exact import F64, I64
 from gtgbm.export.categories import require_code
 from gtgbm.export.files import export_files
 from gtgbm.export.optional import needed
-from gtgbm.export.plain_model import PlainModel, check_fitted, plain_model, plain_models
+from gtgbm.export.plain_model import PlainModel, check_fitted, converted
 from gtgbm.tree import Tree
 
 _IS_CATEGORICAL, _MISSING_GOES_LEFT, _MISSING_IS_NAN = 1, 2, 8
@@ -54,10 +54,7 @@ def to_lightgbm(estimator: Any, *, task: Any = None) -> Any:
     """
     check_fitted(estimator)
     lightgbm = needed("lightgbm", "to_lightgbm")
-    if task is None and hasattr(estimator, "tasks_"):
-        models = plain_models(estimator)
-        return {name: _booster(lightgbm, model) for name, model in models.items()}
-    return _booster(lightgbm, plain_model(estimator, task))
+    return converted(estimator, task, lambda model: lightgbm.Booster(model_str=lightgbm_text(model)))
 
 
 def export_lightgbm(estimator: Any, path: str | PathLike[str], *, task: Any = None) -> list[str]:
@@ -77,10 +74,6 @@ def export_lightgbm(estimator: Any, path: str | PathLike[str], *, task: Any = No
         The files written.
     """
     return export_files(estimator, path, task, lambda model: lightgbm_text(model).encode())
-
-
-def _booster(lightgbm: Any, model: PlainModel) -> Any:
-    return lightgbm.Booster(model_str=lightgbm_text(model))
 
 
 def lightgbm_text(model: PlainModel) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,9 +84,11 @@ class PlainModel:
             )
 
 
-def plain_models(estimator: Any) -> dict[Any, PlainModel]:
-    """Return the model of each task, by task; a single-task model has the one task None."""
-    return {task: _plain(estimator, task) for task in estimator._models}
+def converted(estimator: Any, task: Any, convert: Callable[[PlainModel], Any]) -> Any:
+    """Convert the model of a task, or a single-task model; without a task, those of all tasks, by task."""
+    if task is None and hasattr(estimator, "tasks_"):
+        return {name: convert(_plain(estimator, name)) for name in estimator._models}
+    return convert(plain_model(estimator, task))
 
 
 def plain_model(estimator: Any, task: Any = None) -> PlainModel:

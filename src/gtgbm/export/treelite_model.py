@@ -10,7 +10,7 @@ import numpy as np
 from gtgbm.export.categories import require_code
 from gtgbm.export.files import export_files
 from gtgbm.export.optional import needed
-from gtgbm.export.plain_model import PlainModel, check_fitted, plain_model, plain_models
+from gtgbm.export.plain_model import PlainModel, check_fitted, converted
 from gtgbm.tree import Tree
 
 _POSTPROCESSORS = {
@@ -38,9 +38,7 @@ def to_treelite(estimator: Any, *, task: Any = None) -> Any:
     """
     check_fitted(estimator)
     builder = needed("treelite.model_builder", "to_treelite")
-    if task is None and hasattr(estimator, "tasks_"):
-        return {name: treelite_model(builder, model) for name, model in plain_models(estimator).items()}
-    return treelite_model(builder, plain_model(estimator, task))
+    return converted(estimator, task, lambda model: treelite_model(builder, model))
 
 
 def export_treelite(estimator: Any, path: str | PathLike[str], *, task: Any = None) -> list[str]:
