@@ -86,20 +86,16 @@ def _write(path: SelectionPath, out: Path, source: Source) -> None:
 
 
 def _table(path: SelectionPath) -> Table:
-    marks = {path.one_se_size: "within one standard error", path.best_size: "best"}
     table = Table()
     for heading in ("features", path.scoring, "std. error", "stability", ""):
         table.add_column(heading, justify="left" if heading == "" else "right")
-    for size, mean, error, stability in zip(
-        path.sizes.tolist(), path.mean_score, path.std_error, path.stability, strict=True
-    ):
-        row = (str(size), f"{mean:.4f}", f"{error:.4f}", f"{stability:.2f}", marks.get(size, ""))
-        table.add_row(*row, style="bold" if size in marks else None)
+    for one in path.rows():
+        figures = (str(one.size), f"{one.mean_score:.4f}", f"{one.std_error:.4f}", f"{one.stability:.2f}")
+        table.add_row(*figures, one.mark, style="bold" if one.mark else None)
     return table
 
 
 def _as_json(path: SelectionPath) -> dict[str, Any]:
-    of_sizes = zip(path.sizes.tolist(), path.mean_score, path.std_error, path.stability, strict=True)
     return {
         "scoring": path.scoring,
         "folds": int(path.fold_scores.shape[0]),
@@ -107,12 +103,12 @@ def _as_json(path: SelectionPath) -> dict[str, Any]:
         "one_se_size": path.one_se_size,
         "sizes": [
             {
-                "size": size,
-                "mean_score": float(mean),
-                "std_error": float(error),
-                "stability": None if stability != stability else float(stability),
-                "features": path.names(size),
+                "size": one.size,
+                "mean_score": one.mean_score,
+                "std_error": one.std_error,
+                "stability": None if one.stability != one.stability else one.stability,
+                "features": one.names,
             }
-            for size, mean, error, stability in of_sizes
+            for one in path.rows()
         ],
     }

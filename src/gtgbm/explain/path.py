@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -19,6 +19,17 @@ _LARGEST = 85
 """Largest size by default, if the table has more columns."""
 _STEP = 4 / 3
 """Ratio of a size to the next smaller one by default."""
+
+
+class PathSize(NamedTuple):
+    """One size of a path; `mark` says if it is the best or the smallest within one standard error."""
+
+    size: int
+    mean_score: float
+    std_error: float
+    stability: float
+    mark: str
+    names: list[str]
 
 
 @dataclass(frozen=True)
@@ -97,6 +108,18 @@ class SelectionPath:
     def names(self, size: int) -> list[str]:
         """Return the names of the columns that are selected from all rows for a size."""
         return [self.feature_names[column] for column in self.features(size)]
+
+    def rows(self) -> list[PathSize]:
+        """Return the figures of each size, ascending."""
+        marks = {self.one_se_size: "within one standard error", self.best_size: "best"}
+        figures = zip(
+            self.sizes.tolist(),
+            self.mean_score.tolist(),
+            self.std_error.tolist(),
+            self.stability.tolist(),
+            strict=True,
+        )
+        return [PathSize(*of_size, marks.get(of_size[0], ""), self.names(of_size[0])) for of_size in figures]
 
     def verdict(self) -> str:
         """Say in a sentence how many features are enough."""

@@ -45,20 +45,6 @@ def write_path_page(path: SelectionPath, file: str | PathLike[str], *, title: st
             size=(6.4, 1.2 + _ROW_INCHES * max(4, n_rows)),
         ),
     ]
-    marks = {path.one_se_size: "within one standard error", path.best_size: "best"}
-    rows = [
-        (
-            int(size),
-            float(mean),
-            float(error),
-            float(stability),
-            marks.get(int(size), ""),
-            path.names(int(size)),
-        )
-        for size, mean, error, stability in zip(
-            path.sizes, path.mean_score, path.std_error, path.stability, strict=True
-        )
-    ]
     page = template.render(
         title=title or "How many features are enough",
         verdict=path.verdict(),
@@ -69,7 +55,7 @@ def write_path_page(path: SelectionPath, file: str | PathLike[str], *, title: st
         enough=path.one_se_size,
         names=path.names(path.one_se_size),
         pictures=pictures,
-        rows=rows,
+        rows=path.rows(),
         colours=COLOURS,
         dark_colours=DARK_COLOURS,
     )
