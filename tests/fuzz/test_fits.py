@@ -109,7 +109,7 @@ def check_selection(case: Case, model: Any) -> None:
     if limit is not None and case.parameters.get("method") != "independent":
         assert model.n_selected_features_ <= limit
     per_task = case.parameters.get("n_features_per_task")
-    if per_task is not None and case.parameters.get("method") != "single-task":
+    if per_task is not None:
         assert max(map(len, model.selection_history_.values())) <= per_task
     depth, leaves = case.parameters.get("max_depth"), case.parameters.get("max_leaf_nodes")
     for trees in tasks_of(model, model.trees_).values():

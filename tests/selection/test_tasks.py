@@ -78,6 +78,19 @@ def test_one_model_of_all_tasks() -> None:
     assert model.score(X, y + 3.0 * task, task=task) > 0.6
 
 
+@pytest.mark.parametrize("selection", ["forward", "forward-backward"])
+@pytest.mark.parametrize("total", [None, 1, 3])
+def test_one_model_of_all_tasks_keeps_the_limit_of_each(total: int | None, selection: str) -> None:
+    X, y, task = tasks()
+    model = MultitaskGTGBMRegressor(
+        method="single-task",
+        n_features_to_select=total,
+        n_features_per_task=2,
+        **COMMON | {"selection": selection},
+    )
+    assert model.fit(X, y, task=task).n_selected_features_ == min(2, total or 2)
+
+
 @pytest.mark.parametrize("limit", ["n_features_to_select", "n_features_per_task"])
 def test_independent_tasks(limit: str) -> None:
     X, y, task = tasks()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.boosting import AnyCallback, Fitted, ProgressBar
+from gtgbm.boosting import AnyCallback, Fitted, ProgressBar, Settings
 from gtgbm.data import FrameSchema, as_values, check_rows
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.compact_tasks import TaskForests
@@ -120,7 +120,9 @@ class BaseMultitask(BaseGTGBM):
             return self
         self._keep_fit(fits[0], units, len(rows))
         if any(np.any(one.y != one.y[0]) for one in rows.values()):
-            limit = None if self.method == "independent" else self.n_features_to_select
+            # Where each task has a limit too, fewer features of all tasks are as asked for.
+            is_total = self.method != "independent" and self.n_features_per_task is None
+            limit = self.n_features_to_select if is_total else None
             prices = ["group_penalty", "task_penalty"][: 1 if self.method == "group-sparse" else 2]
             self._warn_of_few(limit, prices, self._drops(), stacklevel=3)
         return self
@@ -258,9 +260,13 @@ class BaseMultitask(BaseGTGBM):
 
     def _with_own_limit(self, task: Task) -> Task:
         settings = task.problem.settings
-        most = None if settings.columns.categorical else self.n_features_in_
-        limit = self._checked("n_features_per_task", Context(n_features=most))
+        limit = self._limit_per_task(settings)
         return replace(task, problem=task.problem.with_settings(settings.with_limit(limit)))
+
+    def _limit_per_task(self, settings: Settings) -> int | None:
+        most = None if settings.columns.categorical else self.n_features_in_
+        limit: int | None = self._checked("n_features_per_task", Context(n_features=most))
+        return limit
 
     def _fit_single(self, tasks: Sequence[Task], callbacks: Sequence[AnyCallback]) -> list[FittedTasks]:
         """Fit one model to the rows of all tasks; the task is an additional categorical column, the last.
@@ -270,6 +276,9 @@ class BaseMultitask(BaseGTGBM):
         """
         (task,) = tasks
         settings, columns = task.problem.settings, task.problem.settings.columns
+        # The features of the one model are those of every task.
+        limits = [settings.prices.limits.count, self._limit_per_task(settings)]
+        settings = settings.with_limit(min((one for one in limits if one is not None), default=None))
         columns = replace(
             columns,
             categorical=[*columns.categorical, self.n_features_in_],
