@@ -17,7 +17,7 @@ from measuring.processes import call_in_process
 
 ROW, BATCH = "1 row", "100,000 rows"
 COMPACT_ROW, COMPACT_BATCH = "1 row, compact()", "100,000 rows, compact()"
-SINGLE_ROW_CALL = "1 row, compact() against the C function for single rows"
+SINGLE_ROW_CALL = "1 row, compact().prepare() against the C function for single rows"
 
 _OF_ONE_ROW = (ROW, COMPACT_ROW, SINGLE_ROW_CALL)
 """Timed with one thread only: neither library has work for more, and LightGBM's others get in its way."""

@@ -7,6 +7,7 @@
 #include "objective/ranking.hpp"
 #include "predict/contributions.hpp"
 #include "predict/forest.hpp"
+#include "predict/row_scorer.hpp"
 #include "search/group_tests.hpp"
 #include "search/sparse.hpp"
 #include "search/trend_tests.hpp"
@@ -89,6 +90,17 @@ void register_classes(nb::module_& m) {
              nb::arg("pool"), nb::arg("table").noconvert(), nb::arg("donors").noconvert(),
              nb::arg("donor").noconvert(), nb::arg("columns").noconvert(), nb::arg("features").noconvert(),
              nb::arg("out").noconvert());
+    nb::class_<RowScorer> scorer(m, "RowScorer");
+    nb::enum_<RowScorer::Link>(scorer, "Link")
+        .value("identity", RowScorer::Link::kIdentity)
+        .value("logistic", RowScorer::Link::kLogistic)
+        .value("exponential", RowScorer::Link::kExponential);
+    scorer
+        .def(nb::init<const Forest&, int64_t, I64, F64, RowScorer::Link>(), nb::keep_alive<1, 2>(),
+             nb::arg("forest"), nb::arg("width"), nb::arg("columns").noconvert(),
+             nb::arg("start").noconvert(), nb::arg("link"))
+        .def("predict", &RowScorer::predict, nb::arg("row"))
+        .def("scores", &RowScorer::scores, nb::arg("row"), nb::arg("out").noconvert());
     nb::class_<Contributions>(m, "Contributions")
         .def(nb::init<const Forest&, I64>(), nb::keep_alive<1, 2>(), nb::arg("forest"),
              nb::arg("cover").noconvert())

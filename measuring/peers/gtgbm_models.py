@@ -193,14 +193,14 @@ def compact_lightgbm_text(model: Any) -> str:
 
 
 def prediction_calls(folder: Path, tables: Tables, threads: int) -> Calls:
-    """Return what is timed: ``predict_proba`` of the estimator and of its compact model."""
+    """Return what is timed: ``predict_proba`` of the estimator and its compact model, and a prepared call."""
     model = pickle.loads((folder / "model.pickle").read_bytes()).set_params(n_jobs=threads)
     compact = model.compact()
-    row = tables.compact_row[0]
+    row, prepared = tables.compact_row[0], compact.prepare()
     return {
         ROW: lambda: model.predict_proba(tables.row)[:, 1],
         BATCH: lambda: model.predict_proba(tables.batch)[:, 1],
         COMPACT_ROW: lambda: compact.predict_proba(row)[1:],
         COMPACT_BATCH: lambda: compact.predict_proba(tables.compact_batch)[:, 1],
-        SINGLE_ROW_CALL: lambda: compact.predict_proba(row)[1:],
+        SINGLE_ROW_CALL: lambda: [prepared(row)],
     }

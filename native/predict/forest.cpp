@@ -134,12 +134,18 @@ void Forest::predict(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, 
     require(static_cast<int64_t>(out.shape(0)) == n_outputs_ && static_cast<int64_t>(out.shape(1)) == n,
             "predict: out must have shape (outputs, rows)");
     for_blocks(pool, any, columns, n_columns_, (end - begin) * 8, [&](const BlockOfRows& block) {
-        const auto add =
-            has_categories_
-                ? (block.missing ? &Forest::add_block<true, true> : &Forest::add_block<false, true>)
-                : (block.missing ? &Forest::add_block<true, false> : &Forest::add_block<false, false>);
+        const AddBlock add = adder(block.missing);
         (this->*add)(block.x, block.n_rows, out.data() + block.begin, Sums{begin, end, n});
     });
+}
+
+Forest::AddBlock Forest::adder(bool missing) const {
+    if (has_categories_) return missing ? &Forest::add_block<true, true> : &Forest::add_block<false, true>;
+    return missing ? &Forest::add_block<true, false> : &Forest::add_block<false, false>;
+}
+
+void Forest::add_row(const double* x, bool missing, double* sums) const {
+    (this->*adder(missing))(x, 1, sums, Sums{0, n_trees(), 1});
 }
 
 void Forest::leaves(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<int32_t, 2> out) const {

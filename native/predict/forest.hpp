@@ -44,7 +44,13 @@ class Forest {
                            Array<const int64_t, 1> places,     // in  (columns,)
                            Array<double, 3> out) const;        // in and out (rows, outputs, width)
 
+    // Adds the leaf values of all trees for one row to sums (outputs,), in the order of the trees. x has the
+    // columns of the forest, at least one value; missing: whether any of them is missing.
+    void add_row(const double* x, bool missing, double* sums) const;
+
     int64_t n_trees() const { return static_cast<int64_t>(roots_.size()); }
+    int64_t n_columns() const { return n_columns_; }
+    int64_t n_outputs() const { return n_outputs_; }
 
     // How the scores of each row change if it takes the value of one column from another row, for each of
     // some columns. Each tree is walked once for all columns, and again only below the first node at which
@@ -71,6 +77,8 @@ class Forest {
     struct Sums {
         int64_t begin, end, stride;
     };
+    using AddBlock = void (Forest::*)(const double* x, int64_t n_rows, double* out, Sums sums) const;
+    AddBlock adder(bool missing) const;
     template <bool kMissing, bool kCategories>
     void add_block(const double* x, int64_t n_rows, double* out, Sums sums) const;
     template <bool kMissing, bool kCategories>

@@ -1,5 +1,7 @@
 """Types of the native kernels; what they do stands in ``native/*.hpp``."""
 
+from typing import Any
+
 from gtgbm.exact import F64, I8, I16, I32, I64, U8, U16, Table
 
 LANES: int
@@ -60,6 +62,18 @@ class Forest:
         features: I64,
         out: F64,
     ) -> None: ...
+
+class RowScorer:
+    class Link:
+        identity: RowScorer.Link
+        logistic: RowScorer.Link
+        exponential: RowScorer.Link
+
+    def __init__(
+        self, forest: Forest, width: int, columns: I64, start: F64, link: RowScorer.Link
+    ) -> None: ...
+    def predict(self, row: Any) -> float: ...
+    def scores(self, row: Any, out: F64) -> None: ...
 
 class Contributions:
     def __init__(self, forest: Forest, cover: I64) -> None: ...

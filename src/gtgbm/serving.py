@@ -150,11 +150,8 @@ class ServedModel:
         if scores.ndim == 3:
             e = _exp((scores[:, 0] - scores[:, 0].max(axis=1, keepdims=True)).T)
             return np.asarray((e / e.sum(axis=0)).T)
-        if self._loss == "squared_error":
-            second = np.clip(scores, 0.0, 1.0)
-        else:
-            with np.errstate(over="ignore"):
-                second = 1.0 / (1.0 + np.exp(-scores))
+        is_squared = self._loss == "squared_error"
+        second = np.clip(scores, 0.0, 1.0) if is_squared else 1.0 / (1.0 + _exp(-scores))
         return np.stack([1.0 - second, second], axis=1) if scores.ndim == 1 else second
 
     def _scores(self, table: F64, task: Any) -> F64:

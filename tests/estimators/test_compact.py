@@ -216,3 +216,62 @@ def test_a_model_that_selected_nothing_takes_a_dataframe_without_columns() -> No
     model = GTGBMRegressor(penalty=0.99, n_estimators=2).fit(frame, y)
     assert model.selected_features_.shape == (0,)
     np.testing.assert_array_equal(model.compact().predict(frame[[]]), model.predict(frame))
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "n_classes"), [*METHODS, (GTGBMRegressor, {"loss": "poisson"}, 2)]
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_prepared_call_has_the_same_bits(method: Any, parameters: Any, n_classes: int, dtype: Any) -> None:
+    X, y = table()
+    X = X.astype(dtype)
+    y = target(method, y, n_classes)
+    y = np.exp(y) if parameters.get("loss") == "poisson" else y
+    model = method(n_estimators=8, random_state=0, **parameters).fit(X, y)
+    small, features = model.compact(), model.selected_features_
+    predict = small.prepare()
+    for row in X[:50, features]:
+        expected = small.predict(row) if method in REGRESSORS else small.predict_proba(row)
+        expected = expected[1] if expected.shape == (2,) else expected
+        strided = np.repeat(row, 2)[::2]
+        for given in (row, strided, memoryview(row)):
+            found = predict(given)
+            assert isinstance(found, np.ndarray if n_classes == 3 else float)
+            assert np.asarray(found).tobytes() == expected.tobytes()
+
+
+def test_a_prepared_call_of_many_columns_and_of_none() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 200))
+    y = X.sum(axis=1)
+    small = AGBMRegressor(n_estimators=40, penalty=0.0, random_state=0).fit(X, y).compact()
+    assert small.n_features_in_ > 128
+    row = X[0, small.features_]
+    assert small.prepare()(row) == small.predict(row)
+    with pytest.warns(UserWarning, match="constant"):
+        nothing = AGBMRegressor(n_estimators=2, random_state=0).fit(X, np.ones(300)).compact()
+    assert nothing.prepare()(np.empty(0)) == 1.0
+
+
+def test_a_prepared_call_refuses_other_rows() -> None:
+    X, y = table()
+    predict: Any = AGBMRegressor(n_estimators=2, random_state=0).fit(X[:, [3, 7]], y).compact().prepare()
+    row: Any
+    for row in (np.zeros(3), np.zeros((1, 2)), np.array(0.0), np.empty(0)):
+        with pytest.raises(ValueError, match=r"give an array of shape \(2,\)"):
+            predict(row)
+    for row in (
+        np.zeros(2, dtype=np.int64),
+        np.zeros(2, dtype=">f8"),
+        np.zeros(2, dtype=np.complex128),
+        b"ab",
+    ):
+        with pytest.raises(TypeError, match="give an array of float64 or float32"):
+            predict(row)
+    for not_a_row in ([0.0, 0.0], None, {"a": 1.0}):
+        with pytest.raises(TypeError):
+            predict(not_a_row)
+    frame = pd.DataFrame({"a": ["x", "y"] * 50, "b": np.arange(100.0)})
+    small = AGBMRegressor(n_estimators=2, random_state=0).fit(frame, np.arange(100) % 2).compact()
+    with pytest.raises(ValueError, match=r"prepare\(\).*'a'.*row by name"):
+        small.prepare()

@@ -174,3 +174,34 @@ def test_leaves_have_the_values_that_are_predicted(
     for begin in range(n_trees):
         forest.predict(pool, table, trees.columns, scores, begin, begin + 1)
         np.testing.assert_array_equal(scores[0], trees.value[nodes[:, : begin + 1]].cumsum(axis=1)[:, -1])
+
+
+@given(tables(), st.integers(0, 20), st.integers(0, 12), st.integers(1, 3), seeds)
+def test_row_scorer(table: Table, n_trees: int, n_splits: int, n_outputs: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = table[:20].astype(np.float64)
+    trees = random_trees(rng, rows, n_trees, n_splits, n_outputs)
+    start, found = rng.normal(size=n_outputs), np.empty(n_outputs)
+    expected = np.repeat(start[:, None], rows.shape[0], axis=1)
+    trees.add_to(expected, rows, _core.Pool(1))
+    forest = _core.Forest(trees.columns.shape[0], n_outputs, *trees.packed())
+    scorer = _core.RowScorer(forest, rows.shape[1], trees.columns, start, _core.RowScorer.Link.identity)
+    for k, row in enumerate(rows):
+        scorer.scores(row, found)
+        np.testing.assert_array_equal(found, expected[:, k])
+        if n_outputs == 1:
+            assert scorer.predict(row) == found[0]
+
+
+def test_row_scorer_refuses_arrays_that_do_not_fit() -> None:
+    trees = stump()
+    forest = _core.Forest(trees.columns.shape[0], 1, *trees.packed())
+    link, one = _core.RowScorer.Link.identity, np.zeros(1)
+    bad: dict[str, dict[int, object]] = {
+        "more columns": {2: np.arange(trees.columns.shape[0] + 1)},
+        "a column beyond the row": {1: 0},
+        "two starts": {3: np.zeros(2)},
+    }
+    assert_refused(_core.RowScorer, [forest, 3, trees.columns, one, link], bad)
+    scorer = _core.RowScorer(forest, 3, trees.columns, one, link)
+    assert_refused(scorer.scores, [np.zeros(3), one], {"two places": {1: np.zeros(2)}})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -9,12 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
+from gtgbm import _core
 from gtgbm.data import FrameSchema, as_frame, as_table, check_sparse, listed, unmasked
 from gtgbm.estimators.outcomes import decisions, labels, probabilities
 from gtgbm.estimators.threads import pool_for_rows
 from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss
 from gtgbm.tree import Forest
+
+_NATIVE_LINKS = {
+    "identity": _core.RowScorer.Link.identity,
+    "logistic": _core.RowScorer.Link.logistic,
+    "exponential": _core.RowScorer.Link.exponential,
+}
+"""Link functions that native code computes with the bits of the losses."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,6 +120,35 @@ class _CompactForest(CompactModel):
         table, is_row = self._table(X)
         return self._forest.scores(table, pool_for_rows(self._n_jobs, table.shape[0])), is_row
 
+    def _prepared(self, convert: Callable[[F64], Any], *, keeps_link: bool) -> Callable[[NDArray[Any]], Any]:
+        """Return a function of one row.
+
+        Parameters
+        ----------
+        convert : callable
+            Converts scores of shape (k, 1) to the prediction of the row.
+        keeps_link : bool
+            Whether the prediction is the link function of the loss, which native code may then compute.
+        """
+        if not self._takes_arrays:
+            assert self._schema is not None
+            raise ValueError(
+                "prepare() is for rows of numbers, but the model was trained on columns of text or "
+                f"categories ({listed(self._schema.text_names)}): call the methods of the model with a row "
+                "by name"
+            )
+        if keeps_link and self._loss.link in _NATIVE_LINKS:
+            return self._forest.row_scorer(self.n_features_in_, _NATIVE_LINKS[self._loss.link]).predict
+        scorer = self._forest.row_scorer(self.n_features_in_, _core.RowScorer.Link.identity)
+        n_scores = self._forest.start.shape[0]
+
+        def predict(row: NDArray[Any]) -> Any:
+            scores = np.empty(n_scores)
+            scorer.scores(row, scores)
+            return convert(scores[:, None])
+
+        return predict
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompactRegressor(_CompactForest):
@@ -146,6 +184,19 @@ class CompactRegressor(_CompactForest):
         scores, is_row = self._scores(X)
         predicted = self._loss.predict(scores)
         return predicted[0] if is_row else predicted
+
+    def prepare(self) -> Callable[[NDArray[Any]], float]:
+        """Return a function that predicts single rows as fast as possible.
+
+        It checks the shape and the dtype of the row, and nothing else.
+
+        Returns
+        -------
+        callable
+            Takes an ndarray of float64 or float32, shape (K,); returns what `predict` does, bit for bit, as a
+            float.
+        """
+        return self._prepared(lambda scores: float(self._loss.predict(scores)[0]), keeps_link=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -222,3 +273,22 @@ class CompactClassifier(_CompactForest):
         scores, is_row = self._scores(X)
         predicted = labels(decisions(scores, self._loss), self.classes_)
         return predicted[0] if is_row else predicted
+
+    def prepare(self) -> Callable[[NDArray[Any]], Any]:
+        """Return a function that predicts single rows as fast as possible.
+
+        It checks the shape and the dtype of the row, and nothing else.
+
+        Returns
+        -------
+        callable
+            Takes an ndarray of float64 or float32, shape (K,). Returns the probability of the second of two
+            classes as a float, or the probabilities of more classes, an ndarray of shape (classes,): those of
+            `predict_proba`, bit for bit.
+        """
+
+        def probability(scores: F64) -> Any:
+            p = probabilities(scores, self._loss)[0]
+            return p if scores.shape[0] > 1 else float(p[1])
+
+        return self._prepared(probability, keeps_link=self._loss.link == "logistic")

@@ -72,8 +72,7 @@ class LogLoss:
 
     def predict(self, scores: F64) -> F64:
         """Return the probability of the positive class."""
-        with np.errstate(over="ignore"):
-            return np.asarray(1.0 / (1.0 + np.exp(-scores[0])))
+        return np.asarray(1.0 / (1.0 + exp(-scores[0])))
 
 
 class MultinomialLoss:

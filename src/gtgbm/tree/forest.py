@@ -160,6 +160,13 @@ class Forest:
             self._native.predict(pool, part, places, sums, begin, end)
             scores[:, rows] = sums
 
+    def row_scorer(self, width: int, link: _core.RowScorer.Link) -> _core.RowScorer:
+        """Return the native object that predicts single rows of `width` columns, with all trees.
+
+        Scores are those of `scores`, bit for bit. The link applies to the score of a forest of one score.
+        """
+        return _core.RowScorer(self._native, width, self.columns, self.start, link)
+
     def leaves(self, table: Any, pool: _core.Pool, columns: I64 | None = None) -> I32:
         """Return the node of each tree that each row ends in, shape (n, trees)."""
         leaves = np.empty((table.shape[0], self.n_trees), dtype=np.int32)
