@@ -27,6 +27,10 @@ class PredictionDetails(FittedAttributes):
         """Convert scores to what `predict` returns."""
         raise NotImplementedError
 
+    def _with_offset(self, scores: F64, offset: Any) -> F64:
+        """Return scores with the offsets of the rows added, if there are any."""
+        raise NotImplementedError
+
     def apply(self, X: Any, task: Any = None) -> I32:
         """Return the leaf that each row reaches in each tree.
 
@@ -103,7 +107,7 @@ class PredictionDetails(FittedAttributes):
         values = table[:, places]
         return np.asarray(values.toarray() if issparse(values) else values, dtype=np.float64)
 
-    def staged_predict(self, X: Any, task: Any = None) -> Iterator[Any]:
+    def staged_predict(self, X: Any, task: Any = None, *, offset: Any = None) -> Iterator[Any]:
         """Predict after each boosting round; the table is read once.
 
         Parameters
@@ -111,15 +115,17 @@ class PredictionDetails(FittedAttributes):
         X : array-like, shape (n, d)
         task : array-like, shape (n,), optional
             Task of each row, for multitask models with one target per row.
+        offset : array-like, as in `predict`, optional
+            What is added to the scores.
 
         Yields
         ------
         ndarray
             As `predict` returns it; the last equals it. A task that stopped earlier stays as it is.
         """
-        return (self._predicted(scores) for scores in self._staged_scores(X, task))
+        return (self._predicted(scores) for scores in self._staged_scores(X, task, offset))
 
-    def _staged_scores(self, X: Any, task: Any) -> Iterator[F64]:
+    def _staged_scores(self, X: Any, task: Any, offset: Any) -> Iterator[F64]:
         """Return the scores after each round, as `predict` converts them."""
         shape, reads = self._read_tables(X, task)
         rounds = range(1, self._most_rounds + 1)
@@ -132,7 +138,8 @@ class PredictionDetails(FittedAttributes):
             )
             for read in reads
         ]
-        return (self._combined(shape, reads, scores) for scores in zip(*stages, strict=True))
+        scores = (self._combined(shape, reads, parts) for parts in zip(*stages, strict=True))
+        return (self._with_offset(of_stage, offset) for of_stage in scores)
 
     def _combined(self, shape: tuple[int, ...], reads: Sequence[TableRead], scores: Sequence[F64]) -> F64:
         """Put the scores (k, m) of all parts together."""

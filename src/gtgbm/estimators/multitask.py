@@ -68,7 +68,9 @@ class MultitaskGTGBMClassifier(StagedClasses, ClassTargets, BaseMultitask):
     ) -> None:
         self._set_parameters(locals())
 
-    def predict_proba(self, X: Any, task: Any = None, *, n_rounds: int | None = None) -> F64:
+    def predict_proba(
+        self, X: Any, task: Any = None, *, n_rounds: int | None = None, offset: Any = None
+    ) -> F64:
         """Predict the probability of each class, in the order of ``classes_``.
 
         Parameters
@@ -78,20 +80,26 @@ class MultitaskGTGBMClassifier(StagedClasses, ClassTargets, BaseMultitask):
             Task of each row. Omit it if the training targets had one column per task.
         n_rounds : int, optional
             Use only the trees of the first rounds.
+        offset : array-like, as in `fit`, optional
+            What is added to the scores.
 
         Returns
         -------
         ndarray of float64, shape (n, 2); or (n, T), the probabilities of the second class, without `task`
         """
-        return self._probabilities(self._task_scores(X, task, n_rounds))
+        return self._probabilities(self._task_scores(X, task, n_rounds, offset))
 
-    def decision_function(self, X: Any, task: Any = None, *, n_rounds: int | None = None) -> F64:
+    def decision_function(
+        self, X: Any, task: Any = None, *, n_rounds: int | None = None, offset: Any = None
+    ) -> F64:
         """Return decision scores, above 0 for the second class; shape (n,), or (n, T) without `task`."""
-        return self._decisions(self._task_scores(X, task, n_rounds))
+        return self._decisions(self._task_scores(X, task, n_rounds, offset))
 
-    def predict(self, X: Any, task: Any = None, *, n_rounds: int | None = None) -> NDArray[Any]:
+    def predict(
+        self, X: Any, task: Any = None, *, n_rounds: int | None = None, offset: Any = None
+    ) -> NDArray[Any]:
         """Predict the most probable class; shape (n,), or (n, T) without `task`."""
-        return self._predicted(self._task_scores(X, task, n_rounds))
+        return self._predicted(self._task_scores(X, task, n_rounds, offset))
 
     def _decisions(self, scores: F64) -> F64:
         return decisions(scores.reshape(1, -1), self._fitted_loss).reshape(scores.shape)
@@ -179,7 +187,7 @@ class MultitaskGTGBMRegressor(NumberTargets, BaseMultitask):
     ) -> None:
         self._set_parameters(locals())
 
-    def predict(self, X: Any, task: Any = None, *, n_rounds: int | None = None) -> F64:
+    def predict(self, X: Any, task: Any = None, *, n_rounds: int | None = None, offset: Any = None) -> F64:
         """Predict targets; shape (n,), or (n, T) without `task`.
 
         Parameters
@@ -189,12 +197,14 @@ class MultitaskGTGBMRegressor(NumberTargets, BaseMultitask):
             Task of each row. Omit it if the training targets had one column per task.
         n_rounds : int, optional
             Use only the trees of the first rounds.
+        offset : array-like, as in `fit`, optional
+            What is added to the scores.
 
         Returns
         -------
         ndarray of float64
         """
-        return self._predicted(self._task_scores(X, task, n_rounds))
+        return self._predicted(self._task_scores(X, task, n_rounds, offset))
 
     def _predicted(self, scores: F64) -> F64:
         return self._fitted_loss.predict(scores.reshape(1, -1)).reshape(scores.shape)

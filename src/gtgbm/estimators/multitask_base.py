@@ -17,12 +17,20 @@ from gtgbm.data import FrameSchema, as_values, check_rows
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.compact_tasks import TaskForests
 from gtgbm.estimators.fitted import categories_of, columns_of
-from gtgbm.estimators.rows import Rows, checked_weight, listed
+from gtgbm.estimators.rows import (
+    Rows,
+    check_all_have_offsets,
+    checked_weight,
+    finite,
+    listed,
+    offset_values,
+)
 from gtgbm.estimators.rows_of_tasks import (
     ALL_TASKS,
     TaskPlaces,
     check_tasks,
     per_task,
+    task_offsets,
     task_rows,
     together,
     with_task,
@@ -31,7 +39,7 @@ from gtgbm.estimators.tables import TableRead, read_columns, read_table
 from gtgbm.estimators.target_values import target_values
 from gtgbm.estimators.threads import make_pool, pool_for_rows
 from gtgbm.exact import F64, I64
-from gtgbm.losses import Loss
+from gtgbm.losses import Loss, WithOffset
 from gtgbm.multitask import FittedTasks, Task, TaskSharing, UsedFeature, charge
 from gtgbm.parameters import PARAMETERS, Context
 from gtgbm.pricing import Units
@@ -73,6 +81,8 @@ class BaseMultitask(BaseGTGBM):
         *,
         eval_task: Any = None,
         eval_sample_weight: Any = None,
+        offset: Any = None,
+        eval_offset: Any = None,
     ) -> Self:
         """Fit the models of all tasks.
 
@@ -95,6 +105,11 @@ class BaseMultitask(BaseGTGBM):
             Task of each row of the eval set.
         eval_sample_weight : array-like, optional
             Weights of the rows of the eval set.
+        offset : array-like, shape of `y`, optional
+            Known part of each score, which trees are added to, such as the logarithm of an exposure or the
+            score of another model. Give that of new rows to `predict`.
+        eval_offset : array-like, shape of the targets of the eval set, optional
+            Offsets of the rows of the eval set.
 
         Returns
         -------
@@ -103,10 +118,12 @@ class BaseMultitask(BaseGTGBM):
         self._discard_fit()
         X = read_table(self, X, reset=True)
         check_rows(X.shape[0])
-        rows = self._rows_by_task(X, y, task, checked_weight(sample_weight, X.shape[0]))
+        rows = self._rows_by_task(X, y, task, checked_weight(sample_weight, X.shape[0]), offset)
         self._learn_targets({name: of_task.y for name, of_task in rows.items()}, reset=True)
         rows = self._with_numbers(rows)
-        validations = self._validations(eval_set, eval_sample_weight, eval_task)
+        validations = self._validations(eval_set, eval_sample_weight, eval_task, eval_offset)
+        if validations:
+            check_all_have_offsets(offset is not None, eval_offset, "eval_offset")
         self._is_single = self._checked("method") == "single-task"
         if self._is_single:
             rows = {ALL_TASKS: together(rows, self.tasks_)}
@@ -141,18 +158,21 @@ class BaseMultitask(BaseGTGBM):
         self._keep(dict(zip(self.tasks_, fitted.tasks, strict=True)), fitted.owned, self._make_loss())
         self.timings_ = _timings(fitted, n_fits)
 
-    def _rows_by_task(self, X: Any, y: Any, task: Any, weight: F64 | None) -> dict[Any, Rows]:
+    def _rows_by_task(self, X: Any, y: Any, task: Any, weight: F64 | None, offset: Any) -> dict[Any, Rows]:
         """Group rows by task and drop rows of weight 0."""
         y = target_values(y, "y", is_numeric=self._y_is_numeric)
         labels = task_rows(y, as_values(task), X.shape[0], "y", "task")
         check_tasks(labels)
         self._by_column, self.tasks_ = task is None, labels.names
+        offsets = task_offsets(offset, labels, np.shape(y), "offset")
         table, rows_by_task = X.tocsr() if issparse(X) else X, {}
-        for name, rows, targets in zip(labels.names, labels.rows, labels.y, strict=True):
+        parts = zip(labels.names, labels.rows, labels.y, offsets, strict=True)
+        for name, rows, targets, of_task in parts:
             if weight is not None and not weight[rows].any():
                 raise ValueError(f"sample_weight is zero for all rows of task {name!r}; leave the task out")
             task_weight = None if weight is None else weight[rows]
-            rows_by_task[name] = Rows(table, targets, task_weight, shared=rows).with_weight()
+            task_part = Rows(table, targets, task_weight, shared=rows, offset=of_task)
+            rows_by_task[name] = task_part.with_weight()
         return rows_by_task
 
     def _with_numbers(self, rows: Mapping[Any, Rows]) -> dict[Any, Rows]:
@@ -164,7 +184,9 @@ class BaseMultitask(BaseGTGBM):
             self._warn_of(of_task.y, name)
         return converted
 
-    def _validations(self, eval_set: Any, eval_sample_weight: Any, eval_task: Any) -> dict[Any, Rows]:
+    def _validations(
+        self, eval_set: Any, eval_sample_weight: Any, eval_task: Any, eval_offset: Any
+    ) -> dict[Any, Rows]:
         """Read the eval set of each task."""
         sets = self._eval_rows(eval_set, eval_sample_weight)
         if len(sets) > 1:
@@ -178,15 +200,18 @@ class BaseMultitask(BaseGTGBM):
         unknown = [name for name in labels.names if name not in self.tasks_]
         if unknown:
             raise ValueError(f"eval_task has {unknown[:5]!r}, which are not tasks of the training rows")
+        offsets = task_offsets(eval_offset, labels, np.shape(y), "eval_offset")
         validations = {}
-        for name, at, y in zip(labels.names, labels.rows, labels.y, strict=True):
+        for name, at, y, offset in zip(labels.names, labels.rows, labels.y, offsets, strict=True):
             weight = None if rows.weight is None else rows.weight[at]
-            validations[name] = Rows(table[at], self._numbers_of(y, "eval_set: y"), weight)
+            validations[name] = Rows(table[at], self._numbers_of(y, "eval_set: y"), weight, offset=offset)
         return validations
 
     def _tasks(self, rows: Mapping[Any, Rows], validations: Mapping[Any, Rows]) -> list[Task]:
         """Return the input of the fit of each task."""
         seed, loss = self._new_seed(), self._make_loss()
+        if any(one.offset is not None for one in rows.values()):
+            loss = WithOffset(loss)
         for name, one in rows.items():
             self._check_weight(one, None if self._is_single else name)
         group, own = self._penalties(rows)
@@ -322,7 +347,7 @@ class BaseMultitask(BaseGTGBM):
         }
         self.task_importances_ = {name: self._importances(model) for name, model in self._models.items()}
 
-    def _task_scores(self, X: Any, task: Any, n_rounds: int | None = None) -> F64:
+    def _task_scores(self, X: Any, task: Any, n_rounds: int | None = None, offset: Any = None) -> F64:
         """Return scores of shape (n,), or (n, T) without `task`."""
         shape, reads = self._read_tables(X, task)
         scores = [
@@ -334,7 +359,12 @@ class BaseMultitask(BaseGTGBM):
             )
             for read in reads
         ]
-        return self._combined(shape, reads, scores)
+        return self._with_offset(self._combined(shape, reads, scores), offset)
+
+    def _with_offset(self, scores: F64, offset: Any) -> F64:
+        if offset is None:
+            return scores
+        return scores + finite(offset_values(offset, scores.shape, "offset"), "offset")
 
     def _combined(self, shape: tuple[int, ...], reads: Sequence[TableRead], scores: Sequence[F64]) -> F64:
         combined = np.empty(shape)
@@ -394,7 +424,9 @@ class BaseMultitask(BaseGTGBM):
         of_tasks = enumerate(zip(labels.rows, labels.y, weights, strict=True))
         return float(np.mean([metric(y, predicted[at, k], sample_weight=w) for k, (at, y, w) in of_tasks]))
 
-    def predict(self, X: Any, task: Any = None, *, n_rounds: int | None = None) -> NDArray[Any]:
+    def predict(
+        self, X: Any, task: Any = None, *, n_rounds: int | None = None, offset: Any = None
+    ) -> NDArray[Any]:
         """Predict targets."""
         raise NotImplementedError
 

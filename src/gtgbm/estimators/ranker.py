@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 from gtgbm.boosting import AnyCallback
 from gtgbm.estimators.compact import CompactRegressor
 from gtgbm.estimators.documentation import documented
-from gtgbm.estimators.rows import EvalSets, Rows, checked_qid, checked_weight, listed, weight_of_queries
+from gtgbm.estimators.rows import (
+    EvalSets,
+    Rows,
+    checked_offset,
+    checked_qid,
+    checked_weight,
+    listed,
+    weight_of_queries,
+)
 from gtgbm.estimators.single_task import SingleTask
 from gtgbm.estimators.tables import read_training
 from gtgbm.estimators.targets import RelevanceTargets
@@ -79,6 +87,8 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         *,
         eval_qid: Any = None,
         eval_sample_weight: Any = None,
+        offset: Any = None,
+        eval_offset: Any = None,
     ) -> Self:
         """Fit the model.
 
@@ -103,6 +113,11 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
             Query of each row of each eval set.
         eval_sample_weight : array-like or list of array-like, optional
             Weights of the rows of each eval set.
+        offset : array-like, shape (n,), optional
+            Known part of the score of each document, which trees are added to, such as the score of another
+            model. Give that of new documents to `predict`.
+        eval_offset : array-like or list of array-like, optional
+            Offsets of the rows of each eval set.
 
         Returns
         -------
@@ -112,11 +127,12 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         X, y = read_training(self, X, y, reset=reset, y_numeric=self._y_is_numeric)
         ids = checked_qid(qid, X.shape[0])
         weight = weight_of_queries(checked_weight(sample_weight, X.shape[0]), ids, "sample_weight")
-        rows = Rows(X, y, weight, ids).with_weight()
-        self._fit(rows, EvalSets(eval_set, eval_sample_weight, eval_qid), listed(callbacks), reset=reset)
+        rows = Rows(X, y, weight, ids, offset=checked_offset(offset, X.shape[0])).with_weight()
+        sets = EvalSets(eval_set, eval_sample_weight, eval_qid, eval_offset)
+        self._fit(rows, sets, listed(callbacks), reset=reset)
         return self
 
-    def predict(self, X: Any, *, n_rounds: int | None = None) -> F64:
+    def predict(self, X: Any, *, n_rounds: int | None = None, offset: Any = None) -> F64:
         """Predict scores to rank by; better documents have higher scores.
 
         Parameters
@@ -124,12 +140,14 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         X : array-like, shape (n, d)
         n_rounds : int, optional
             Use only the trees of the first rounds.
+        offset : array-like, shape (n,), optional
+            What is added to the scores.
 
         Returns
         -------
         ndarray of float64, shape (n,)
         """
-        return self._predicted(self._scores(X, n_rounds))
+        return self._predicted(self._scores(X, n_rounds, offset))
 
     def _predicted(self, scores: F64) -> F64:
         return self._fitted_loss.predict(scores)

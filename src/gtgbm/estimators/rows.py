@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,9 +44,9 @@ class Rows:
         """Return some of the rows."""
         y, weight = self.y[rows], None if self.weight is None else self.weight[rows]
         qid = None if self.qid is None else self.qid[rows]
-        if self.shared is not None:
-            return Rows(self.table, y, weight, qid, self.shared[rows])
         offset = None if self.offset is None else self.offset[rows]
+        if self.shared is not None:
+            return Rows(self.table, y, weight, qid, self.shared[rows], offset)
         return Rows(self.table[rows], y, weight, qid, offset=offset)
 
     def with_weight(self) -> Rows:
@@ -62,7 +62,7 @@ class Rows:
         # `shared` ascends, so if it is as long as the table, it is all rows in order.
         is_whole = self.shared.shape[0] == self.table.shape[0]
         table = self.table if is_whole else self.table[self.shared]
-        return Rows(table, self.y, self.weight, self.qid)
+        return replace(self, table=table, shared=None)
 
     def dataset(self) -> Dataset:
         """Return table and targets for the engine; targets have been converted to numbers."""
@@ -108,16 +108,32 @@ def checked_offset(offset: Any, n_rows: int, n_scores: int | None = None, name: 
     """Return validated offsets of scores, shape (n,), or (n, k) for more than one score; None: any number."""
     if offset is None:
         return None
+    shape = (n_rows,) if n_scores == 1 else (n_rows, n_scores)
+    return finite(offset_values(offset, shape, name), name)
+
+
+def offset_values(offset: Any, shape: tuple[int | None, ...], name: str) -> F64:
+    """Return offsets of the given shape as numbers; its last entry may be None, for any shape of a row."""
     try:
         values = np.asarray(offset, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} does not hold numbers: {error}") from error
-    shape = (n_rows,) if n_scores == 1 else (n_rows, n_scores)
-    if values.shape[:1] != (n_rows,) or (n_scores is not None and values.shape != shape):
+    if values.shape != shape and not (shape[-1] is None and values.shape[:1] == shape[:1]):
         raise ValueError(f"{name} has shape {values.shape}; give shape {shape}: a number for each score")
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name} holds NaN or infinity; give finite numbers")
     return values
+
+
+def finite(offset: F64, name: str) -> F64:
+    """Return offsets, or raise an error where one is NaN or infinite."""
+    if not np.isfinite(offset).all():
+        raise ValueError(f"{name} holds NaN or infinity; give finite numbers")
+    return offset
+
+
+def check_all_have_offsets(has_offset: bool, of_set: Any, name: str) -> None:
+    """Raise an error if only the training rows or only an eval set have offsets."""
+    if (of_set is not None) != has_offset:
+        raise ValueError(f"{name}: give offsets to the training rows and every eval set, or to none")
 
 
 def by_score(offset: F64) -> F64:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack, issparse, vstack
 
 from gtgbm.data import is_missing
-from gtgbm.estimators.rows import Rows
-from gtgbm.exact import I64
+from gtgbm.estimators.rows import Rows, finite, offset_values
+from gtgbm.exact import F64, I64
 
 ALL_TASKS = "all tasks"
 """Name of the one task of method="single-task"."""
@@ -72,6 +72,15 @@ def task_rows(y: Any, task: Any, n_rows: int, y_name: str, task_name: str) -> Ta
     return TaskRows(names, rows, [targets[at] for at in rows])
 
 
+def task_offsets(offset: Any, labels: TaskRows, y_shape: tuple[int, ...], name: str) -> list[F64 | None]:
+    """Return the offsets of the rows of each task; where a row has no target of a task, they may be NaN."""
+    if offset is None:
+        return [None] * len(labels.names)
+    values = offset_values(offset, y_shape, name)
+    by_task = values.T if values.ndim == 2 else [values] * len(labels.names)
+    return [finite(of_task[rows], name) for of_task, rows in zip(by_task, labels.rows, strict=True)]
+
+
 def _numbered(ids: Any) -> tuple[list[Any], I64]:
     """Return different ids in the order in which they first occur, and the number of each row's."""
     values = ids.tolist() if hasattr(ids, "tolist") else list(ids)
@@ -98,13 +107,15 @@ def together(rows: Mapping[Any, Rows], tasks: Sequence[Any]) -> Rows:
     ]
     table = vstack(tables, format="csr") if issparse(tables[0]) else np.concatenate(tables)
     y = np.concatenate([of_task.y for of_task in by_task.values()])
+    offsets = [of_task.offset for of_task in by_task.values() if of_task.offset is not None]
+    offset = np.concatenate(offsets) if offsets else None
     if all(of_task.weight is None for of_task in by_task.values()):
-        return Rows(table, y)
+        return Rows(table, y, offset=offset)
     weights = [
         np.ones(of_task.y.shape[0]) if of_task.weight is None else of_task.weight
         for of_task in by_task.values()
     ]
-    return Rows(table, y, np.concatenate(weights))
+    return Rows(table, y, np.concatenate(weights), offset=offset)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from gtgbm.estimators.rows import (
     EvalSets,
     Rows,
     by_score,
+    check_all_have_offsets,
     checked_offset,
     checked_qid,
     checked_weight,
@@ -206,10 +207,7 @@ class SingleTask(BaseGTGBM):
             weight = rows.weight
             if ids is not None:
                 weight = weight_of_queries(weight, ids, f"eval_sample_weight[{k}]")
-            if (offset is not None) != has_offset:
-                raise ValueError(
-                    f"eval_offset[{k}]: give offsets to the training rows and every eval set, or to none"
-                )
+            check_all_have_offsets(has_offset, offset, f"eval_offset[{k}]")
             of_set = checked_offset(offset, n, n_scores, f"eval_offset[{k}]")
             validations.append(Rows(rows.table, y, weight, ids, offset=of_set))
         return validations
@@ -296,6 +294,9 @@ class SingleTask(BaseGTGBM):
             table, columns = read_columns(self, X, forest.columns)
         pool = pool_for_rows(self.n_jobs, table.shape[0])
         scores = forest.scores(table, pool, columns, self._first_trees(None, n_rounds))
+        return self._with_offset(scores, offset)
+
+    def _with_offset(self, scores: F64, offset: Any) -> F64:
         offsets = checked_offset(offset, scores.shape[1], scores.shape[0])
         return scores if offsets is None else scores + by_score(offsets)
 

@@ -32,10 +32,10 @@ class StagedClasses(PredictionDetails):
             return labels(decided, self.classes_)
         return np.asarray(labels(decided.ravel(), self.classes_).reshape(decided.shape))
 
-    def staged_predict_proba(self, X: Any, task: Any = None) -> Iterator[F64]:
+    def staged_predict_proba(self, X: Any, task: Any = None, *, offset: Any = None) -> Iterator[F64]:
         """Predict probabilities after each boosting round, as `staged_predict` predicts classes."""
-        return (self._probabilities(scores) for scores in self._staged_scores(X, task))
+        return (self._probabilities(scores) for scores in self._staged_scores(X, task, offset))
 
-    def staged_decision_function(self, X: Any, task: Any = None) -> Iterator[F64]:
+    def staged_decision_function(self, X: Any, task: Any = None, *, offset: Any = None) -> Iterator[F64]:
         """Return decision scores after each boosting round, as `staged_predict` predicts classes."""
-        return (self._decisions(scores) for scores in self._staged_scores(X, task))
+        return (self._decisions(scores) for scores in self._staged_scores(X, task, offset))

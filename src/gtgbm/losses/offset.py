@@ -47,6 +47,8 @@ class WithOffset:
         if isinstance(self.leaf, QuantileLeaf):
             assert targets.offset is not None
             return self._loss.start(Targets(targets.y - targets.offset[0], targets.weights), context)
+        if targets.queries is not None:
+            return self._loss.start(targets, context)  # a constant changes no order
         start, n = np.zeros(self.n_scores), targets.y.shape[0]
 
         def at(constants: F64) -> Derivatives:

@@ -113,7 +113,8 @@ class RankingLoss:
 
     def _constants_of(self, targets: Targets) -> _TargetConstants:
         for known, constants in self._constants:
-            if known is targets:
+            # Parts, not the whole: the same targets come with and without their offsets.
+            if known.y is targets.y and known.weights is targets.weights and known.queries is targets.queries:
                 return constants
         assert targets.queries is not None
         gain, discount = dcg_gains(targets.y), discounts(targets.queries)

@@ -65,7 +65,9 @@ def _all_rows(tasks: Sequence[Task]) -> Dataset:
     tables = [part.table for part in parts]
     table = vstack(tables, format="csc") if issparse(tables[0]) else np.concatenate(tables)
     y = np.concatenate([part.targets.y for part in parts])
-    weights = [part.targets.weights for part in parts]
-    if all(part.are_equal for part in weights):
-        return Dataset(table, Targets(y, RowWeights.equal(y.shape[0])))
-    return Dataset(table, Targets(y, RowWeights.of(np.concatenate([part.as_floats() for part in weights]))))
+    parts_of_weights = [part.targets.weights for part in parts]
+    weights = RowWeights.equal(y.shape[0])
+    if not all(part.are_equal for part in parts_of_weights):
+        weights = RowWeights.of(np.concatenate([part.as_floats() for part in parts_of_weights]))
+    offsets = [part.targets.offset for part in parts if part.targets.offset is not None]
+    return Dataset(table, Targets(y, weights, offset=np.concatenate(offsets, axis=1) if offsets else None))
