@@ -14,7 +14,6 @@ from measuring.cost import exponent, measure, medians
 from measuring.data.generated import make_table
 from measuring.figures import count_axis, legend_below, panels, style
 from measuring.markdown import number, table
-from measuring.processes import call_in_process
 
 METHODS = (AGBM, GT_PAPER, GT_OURS)
 PENALTY = 0.003
@@ -47,8 +46,8 @@ def run(context: Context) -> Results:
             for _ in range(repeats):
                 for method in methods:
                     given: dict[str, Any] = {"method": method, "threads": context.threads} | step
-                    stump = call_in_process(cost, context.threads, **given, n_trees=1, max_depth=1)
-                    full = call_in_process(cost, context.threads, **given, n_trees=n_trees)
+                    stump = context.call(cost, **given, n_trees=1, max_depth=1)
+                    full = context.call(cost, **given, n_trees=n_trees)
                     found[method].append(full | {"precomputation_mb": stump["training_mb"]})
             points += [
                 {"sweep": sweep, "at": step[sweep], "method": method} | medians(records)

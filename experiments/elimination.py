@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from statistics import median
 from typing import Any
 
@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from experiments.common.record import Claim, Context, Experiment, Results
 from measuring.data import Source
 from measuring.figures import panels, style
-from measuring.fits import run_in_process
+from measuring.fits import load_and_run
 from measuring.jobs import Job, Record
 from measuring.markdown import number, table
 from measuring.methods import GT, our_job, peer_job
@@ -37,10 +37,10 @@ def run(context: Context) -> Results:
         peer = peer_job(replace(base, n_leaves=N_LEAVES), "lgb-rfe", k, PENALTY)
         found: dict[str, list[dict[str, Any]]] = {method: [] for method in METHODS}
         for _ in range(repeats):
-            found[GT].append(_line(run_in_process(ours)))
-            found[RFE].append(_line(run_in_process(peer)))
+            found[GT].append(_line(context, ours))
+            found[RFE].append(_line(context, peer))
         if d <= widest:
-            found[BACKWARD].append(_line(run_in_process(replace(peer, model="backward"))))
+            found[BACKWARD].append(_line(context, replace(peer, model="backward")))
         for method, several in found.items():
             if several:
                 seconds = median(one["seconds"] for one in several)
@@ -51,7 +51,8 @@ def run(context: Context) -> Results:
     return {"rows": n, "k": k, "n_trees": n_trees, "lines": lines}
 
 
-def _line(record: Record) -> dict[str, Any]:
+def _line(context: Context, job: Job) -> dict[str, Any]:
+    record = Record(**context.call(load_and_run, job=asdict(job)))
     return {"seconds": record.seconds, "auc": record.score, "features": record.n_features}
 
 

@@ -55,7 +55,7 @@ def _ranker(fold: Fold, context: Context) -> dict[str, Any]:
             "lambdarank",
             penalty=penalty,
             n_features_to_select=K,
-            n_estimators=context.choose(20, 100),
+            n_estimators=context.choose(8, 100),
             random_state=0,
             n_jobs=context.threads,
         )
@@ -64,7 +64,7 @@ def _ranker(fold: Fold, context: Context) -> dict[str, Any]:
         return metric_of("mrr")(part.y_test, scores, None, part.qid_test), int(model.n_selected_features_)
 
     part = tuning_part(fold)
-    penalties = (0.01, 0.003, 0.001)
+    penalties = context.choose((0.01, 0.003), (0.01, 0.003, 0.001))
     best = max(penalties, key=lambda penalty: (fit(part, penalty)[0], penalty))
     mrr, used = fit(fold, best)
     return {"MRR": mrr, "RMSE": None, "features": used, "penalty": best}

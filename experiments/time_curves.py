@@ -21,7 +21,6 @@ from measuring.figures import legend_below, panels, style
 from measuring.markdown import number, table
 from measuring.peers.gtgbm_models import leaves_of_model
 from measuring.peers.lightgbm_models import train
-from measuring.processes import call_in_process
 from measuring.scores import auc, rmse
 
 OURS = (GBFS, AGBM, GT_PAPER, GT_OURS)
@@ -38,7 +37,6 @@ def run(context: Context) -> Results:
     repeats = context.choose(1, 3)
     n_trees = context.choose(8, 100)
     found: dict[str, Any] = {}
-    # Each method is a process of its own, so a quick run leaves out one data set.
     for paper in context.choose(("Epsilon", "Flight"), PAPERS):
         curves: dict[str, list[Any]] = {method: [] for method in METHODS}
         about: dict[str, Any] = {}
@@ -46,9 +44,8 @@ def run(context: Context) -> Results:
             for method in METHODS:
                 if k and method in (TOPK, ALL_FEATURES):
                     continue  # LightGBM takes minutes; its one run is no median, and the page says so
-                answer = call_in_process(
+                answer = context.call(
                     measure,
-                    context.threads,
                     method=method,
                     paper=paper,
                     n_trees=n_trees,

@@ -4,6 +4,9 @@ import os
 
 # Before matplotlib is imported: pictures are drawn in memory, also where there is a screen.
 os.environ["MPLBACKEND"] = "Agg"
+# Before LightGBM and scikit-learn start threads: there is a test on every core already, and threads that wait
+# in a loop would take the cores from each other.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 from hypothesis import HealthCheck, settings
 

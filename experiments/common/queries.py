@@ -82,7 +82,7 @@ def compare(
     context: Context,
 ) -> dict[str, dict[str, Any]]:
     """Tune every method by one measure on a fifth of the training queries, then test it once."""
-    settings = Settings(context.choose(20, 100), context.choose(1, context.threads), SEED)
+    settings = Settings(context.choose(8, 100), context.choose(1, context.threads), SEED)
     found: dict[str, dict[str, Any]] = {}
     part, n_leaves = tuning_part(fold), 31
     for method in (*METHODS[1:], TOPK):

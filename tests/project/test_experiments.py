@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +14,11 @@ import pytest
 pytest.importorskip("lightgbm")
 image = pytest.importorskip("matplotlib.image")
 
+from experiments import complexity  # noqa: E402
 from experiments.common.methods import AGBM, GBFS, GT_PAPER, TOPK  # noqa: E402
 from experiments.common.page import write_page  # noqa: E402
 from experiments.common.queries import precision_at  # noqa: E402
+from experiments.common.record import Context  # noqa: E402
 from experiments.common.store import read  # noqa: E402
 from experiments.phase import frontier, growth  # noqa: E402
 from experiments.registry import EXPERIMENTS  # noqa: E402
@@ -48,6 +51,13 @@ def test_quick_run(folder: Path, name: str) -> None:
     assert "| " in (folder / f"{name}.md").read_text(encoding="utf-8")
     assert not is_blank(image.imread(folder / f"{name}.png"))
     assert "<path" in (folder / f"{name}.svg").read_text(encoding="utf-8")
+
+
+def test_what_is_timed_can_run_in_a_process_of_its_own() -> None:
+    """As in full runs: quick ones do without the processes."""
+    given = {"method": AGBM, "n": 200, "d": 20, "s": 2, "threads": 1, "n_trees": 2}
+    assert Context(threads=1).call(complexity.cost, **given)["training_seconds"] > 0
+    assert Context(threads=1, quick=True).call(os.getpid) == os.getpid() != Context().call(os.getpid)
 
 
 def test_topk_is_timed_with_no_more_features_than_the_others(folder: Path) -> None:
