@@ -37,9 +37,9 @@ PENALTIES = {
 """Tried for A-GBM, GT-GBM and CEGB; GBFS's are the same shares of the first root's squared error."""
 PAPERS_NAMES = {GT_PAPER: "GT-GBM", GT_OURS: "GT-GBM", ALL_FEATURES: "all features"}
 QUICK_PENALTIES = {
-    "Gisette": (0.01, 0.003, 0.001),
-    "Epsilon": (0.01, 0.003, 0.001),
-    "Flight": (0.002, 0.0005, 0.0002),
+    "Gisette": (0.01, 0.003),
+    "Epsilon": (0.01, 0.003),
+    "Flight": (0.002, 0.0005),
 }
 MAX_AUC_GAP, MAX_FEATURE_RATIO = 0.003, 1.1
 
