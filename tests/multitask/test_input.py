@@ -345,7 +345,7 @@ def test_docstring_describes_what_a_fit_leaves(how: str, method: Any) -> None:
 @searches
 def test_same_bits_for_any_threads_in_parallel(search: str, method: Any) -> None:
     X, Y = wide()
-    given = SMALL | {"search": search, "task_order": "parallel", "n_features_to_select": 4, "n_estimators": 9}
+    given = SMALL | {"search": search, "task_order": "parallel", "n_features_to_select": 4, "n_estimators": 5}
     one, two, three = (method(**given, n_jobs=n).fit(X, Y) for n in (1, 2, 3))
     assert_same(one, two)
     assert_same(one, three)

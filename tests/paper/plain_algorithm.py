@@ -100,13 +100,11 @@ def best_split(values: F64, g: F64, min_leaf: int, feature: int = -1) -> Split:
     for also_left in (np.zeros_like(missing), missing) if missing.any() else (missing,):
         left = (values[None, :] <= thresholds[:, None]) | also_left
         n, total = left.sum(axis=1), left @ g
-        for k in np.flatnonzero((n >= min_leaf) & (g.shape[0] - n >= min_leaf)):
-            # The squared error falls by what the squares of the two means exceed that of the node's.
-            gain = (
-                total[k] ** 2 / n[k]
-                + (g.sum() - total[k]) ** 2 / (g.shape[0] - n[k])
-                - g.sum() ** 2 / g.shape[0]
-            )
+        allowed = np.flatnonzero((n >= min_leaf) & (g.shape[0] - n >= min_leaf))
+        n, total = n[allowed], total[allowed]
+        # The squared error falls by what the squares of the two means exceed that of the node's.
+        gains = total**2 / n + (g.sum() - total) ** 2 / (g.shape[0] - n) - g.sum() ** 2 / g.shape[0]
+        for k, gain in zip(allowed, gains, strict=True):
             if gain > best.gain + _TIE * whole:
                 best = Split(float(gain), left[k], feature)
     return best

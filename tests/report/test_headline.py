@@ -18,6 +18,8 @@ from tests.report.test_report import X as TABLE
 
 TRAIN, TEST = slice(0, 300), slice(300, 500)
 
+pytestmark = pytest.mark.usefixtures("without_rendering")
+
 
 @pytest.fixture(scope="module")
 def model() -> Any:

@@ -17,6 +17,8 @@ from gtgbm.explain import held_out_again
 from gtgbm.metrics import METRICS
 from gtgbm.report import RowSource, write_report
 
+pytestmark = pytest.mark.usefixtures("without_rendering")
+
 N = 600
 RNG = np.random.default_rng(0)
 VALUES = RNG.normal(size=(N, 6))

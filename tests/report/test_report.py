@@ -110,6 +110,7 @@ def test_page_has_all_sections_and_needs_no_network(tmp_path: Path, model: Any) 
     assert len(ids) == len(set(ids)), "an id must stand once"
 
 
+@pytest.mark.usefixtures("without_rendering")
 def test_table_of_selected_features_is_the_history(tmp_path: Path, model: Any) -> None:
     head, *rows = report_of(tmp_path, model).rows["selected"]
     assert head == ["Feature", "Order", "Adds", "Importance", "Gain", "Price", "Round", "AUC so far"]
@@ -125,6 +126,7 @@ def test_table_of_selected_features_is_the_history(tmp_path: Path, model: Any) -
     )
 
 
+@pytest.mark.usefixtures("without_rendering")
 def test_report_measures_the_given_rows(tmp_path: Path, model: Any) -> None:
     page = report_of(tmp_path, model)
     expected = METRICS["auc"](SIGNAL > 0, model.predict_proba(X)[:, 1])
@@ -155,6 +157,7 @@ def test_each_column_is_in_one_group_at_most(model: Any) -> None:
         assert len(listed) == len(set(listed))
 
 
+@pytest.mark.usefixtures("without_rendering")
 def test_every_kind_of_table_gives_the_same_report(tmp_path: Path) -> None:
     table = np.rint(3 * X).astype(np.float64)
     frame = pd.DataFrame(table, columns=[f"x{j}" for j in range(12)])
@@ -166,6 +169,7 @@ def test_every_kind_of_table_gives_the_same_report(tmp_path: Path) -> None:
             assert other.rows[section] == plain.rows[section]
 
 
+@pytest.mark.usefixtures("without_rendering")
 def test_columns_of_dataframes_go_by_name(tmp_path: Path) -> None:
     frame = pd.DataFrame(X, columns=[f"column {j}" for j in range(12)])
     model = GTGBMRegressor(n_estimators=5, random_state=0).fit(frame, SIGNAL)
@@ -267,6 +271,7 @@ def test_categories_are_named(tmp_path: Path) -> None:
     assert {row[0] for row in page.rows["selected"][1:]} >= {"colour = 3", "colour = missing"}
 
 
+@pytest.mark.usefixtures("without_rendering")
 def test_many_rows_are_sampled_and_the_report_says_so(tmp_path: Path) -> None:
     relevance, qid = np.digitize(SIGNAL, [0, 1]), np.arange(500) // 7
     ranker = GTGBMRanker(n_estimators=3).fit(X, relevance, qid=qid)
@@ -286,6 +291,7 @@ def test_wide_tables(tmp_path: Path) -> None:
     assert len(page.source) < 2_000_000
 
 
+@pytest.mark.usefixtures("without_rendering")
 def test_models_with_fewer_features(tmp_path: Path, model: Any) -> None:
     page = report_of(tmp_path, model, train={"X": X, "y": SIGNAL > 0})
     head, *rows = page.rows["path"]
@@ -298,6 +304,7 @@ def test_models_with_fewer_features(tmp_path: Path, model: Any) -> None:
     assert rows[0][1] == f"{expected:.4f}"
 
 
+@pytest.mark.usefixtures("without_rendering")
 def test_file_is_whole_or_not_there(tmp_path: Path, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any) -> None:
         raise OSError("disk full")
