@@ -7,6 +7,7 @@
 #include "objective/ranking.hpp"
 #include "predict/contributions.hpp"
 #include "predict/forest.hpp"
+#include "predict/interactions.hpp"
 #include "predict/row_scorer.hpp"
 #include "search/group_tests.hpp"
 #include "search/sparse.hpp"
@@ -105,6 +106,11 @@ void register_classes(nb::module_& m) {
         .def(nb::init<const Forest&, I64>(), nb::keep_alive<1, 2>(), nb::arg("forest"),
              nb::arg("cover").noconvert())
         .def("add_to", &Contributions::add_to, nb::call_guard<nb::gil_scoped_release>(), nb::arg("pool"),
+             nb::arg("table").noconvert(), nb::arg("columns").noconvert(), nb::arg("places").noconvert(),
+             nb::arg("out").noconvert());
+    nb::class_<Interactions>(m, "Interactions")
+        .def(nb::init<const Contributions&>(), nb::keep_alive<1, 2>(), nb::arg("contributions"))
+        .def("write", &Interactions::write, nb::call_guard<nb::gil_scoped_release>(), nb::arg("pool"),
              nb::arg("table").noconvert(), nb::arg("columns").noconvert(), nb::arg("places").noconvert(),
              nb::arg("out").noconvert());
 }

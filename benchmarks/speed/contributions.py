@@ -1,6 +1,7 @@
 """Time of contributions (TreeSHAP) against LightGBM's ``pred_contrib``, both with the same trees.
 
-Run it with nothing else on the machine::
+Run it with nothing else on the machine; it writes benchmarks/results/contributions.json and the table in
+docs/contributions.md::
 
     python -m benchmarks.speed.contributions
 """
@@ -11,8 +12,9 @@ import argparse
 import pickle
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -22,13 +24,15 @@ import numpy as np
 from measuring.data.generated import make_table, many_leaves
 from measuring.environment import environment
 from measuring.files import ROOT, write_json
+from measuring.markdown import facts, number, table, write_between
 from measuring.peers.gtgbm_models import estimator
 from measuring.peers.lightgbm_models import contributions_of
 from measuring.predictions import microseconds
 from measuring.processes import call_in_process
 
 N_ROWS = 500
-OURS, LIGHTGBM = "gtgbm", "lightgbm"
+OURS, LIGHTGBM, INTERACTIONS = "gtgbm", "lightgbm", "interactions"
+PAGE = ROOT / "docs" / "contributions.md"
 LARGEST_DIFFERENCE = 1e-9
 
 
@@ -40,6 +44,7 @@ class Row:
     ours_ms: float
     lightgbm_ms: float
     ratio: float
+    interactions_ms: float
 
 
 def _few_columns(n_rows: int, n_trees: int) -> tuple[Any, Any]:
@@ -77,17 +82,12 @@ def time_once(library: str, folder: str, threads: int) -> float:
     """Return the microseconds of a call, made here several times; what it returned is kept in the folder."""
     place = Path(folder)
     X = np.load(place / "rows.npy")
-    if library == OURS:
-        model = pickle.loads((place / "model.pickle").read_bytes()).set_params(n_jobs=threads)
-
-        def call() -> Any:
-            return model.predict_contributions(X)
+    if library == LIGHTGBM:
+        call = partial(contributions_of(place / "model.txt", threads), X)
     else:
-        contributions = contributions_of(place / "model.txt", threads)
-
-        def call() -> Any:
-            return contributions(X)
-
+        model = pickle.loads((place / "model.pickle").read_bytes()).set_params(n_jobs=threads)
+        pairs = {"interactions": True, "selected_only": True} if library == INTERACTIONS else {}
+        call = partial(model.predict_contributions, X, **pairs)
     np.save(place / f"{library}.npy", call())
     return microseconds(call)
 
@@ -106,7 +106,7 @@ def measure(case: str, repeats: int, threads: list[int]) -> list[Row]:
         description = write_case(Path(name), case)
         for _ in range(repeats):
             for n_threads in threads:
-                for library in (OURS, LIGHTGBM):
+                for library in (OURS, LIGHTGBM, INTERACTIONS):
                     taken = call_in_process(
                         time_once, n_threads, library=library, folder=name, threads=n_threads
                     )
@@ -114,9 +114,21 @@ def measure(case: str, repeats: int, threads: list[int]) -> list[Row]:
                 check_agreement(Path(name))
     rows = []
     for n_threads in threads:
-        ours, theirs = (median(times[n_threads, library]) for library in (OURS, LIGHTGBM))
-        rows.append(Row(f"{description}; {n_threads} thread(s)", ours, theirs, ours / theirs))
+        ours, theirs, pairs = (
+            median(times[n_threads, library]) for library in (OURS, LIGHTGBM, INTERACTIONS)
+        )
+        rows.append(Row(f"{description}; {n_threads} thread(s)", ours, theirs, ours / theirs, pairs))
     return rows
+
+
+def written(rows: list[Row], about: Mapping[str, str]) -> str:
+    """Return the table of the page."""
+    head = ["milliseconds, medians", "contributions", "LightGBM's `pred_contrib`", "ratio", "interactions"]
+    cells = []
+    for row in rows:
+        taken = (number(value, 1) for value in (row.ours_ms, row.lightgbm_ms))
+        cells.append([row.what, *taken, number(row.ratio, 3), number(row.interactions_ms, 1)])
+    return f"{table(head, cells, numbers=True)}\n\n{facts(about)}.\n"
 
 
 def main() -> None:
@@ -128,11 +140,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results" / "contributions.json")
     arguments = parser.parse_args()
     described = environment(["gtgbm", "lightgbm", "numpy", "scikit-learn"])
+    described |= {"Command": "`python -m benchmarks.speed.contributions`"}
     rows = [row for case in arguments.case for row in measure(case, arguments.repeats, arguments.threads)]
-    print(f"{'ours ms':>10} {'LightGBM ms':>12} {'ratio':>6}  what")
-    for row in rows:
-        print(f"{row.ours_ms:10.1f} {row.lightgbm_ms:12.1f} {row.ratio:6.3f}  {row.what}")
+    print(written(rows, described))
     write_json(arguments.out, {"rows": [asdict(row) for row in rows], "environment": described})
+    write_between(PAGE, "speed", written(rows, described))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Latency of a small HTTP service on loopback, memory of the loaded model, and seconds of a cold start.
 
-Run it with nothing else on the machine::
+Run it with nothing else on the machine; it writes benchmarks/results/serving.json and the table in
+docs/serving.md::
 
     python -m benchmarks.speed.serving
 """
@@ -13,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
@@ -22,8 +23,10 @@ import numpy as np
 
 from measuring.environment import environment
 from measuring.files import ROOT, write_json
+from measuring.markdown import facts, number, table, write_between
 from measuring.peers.gtgbm_models import estimator
 
+PAGE = ROOT / "docs" / "serving.md"
 HOST, PORT = "127.0.0.1", 8642
 N_ROWS, N_COLUMNS = 5_000, 20
 BATCH = 1_000
@@ -137,6 +140,12 @@ def measure(n_requests: int, repeats: int, n_trees: int = 100) -> dict[str, floa
     return found
 
 
+def written(found: Mapping[str, float], about: Mapping[str, str]) -> str:
+    """Return the table of the page."""
+    cells = [[what, number(value, 3)] for what, value in found.items()]
+    return f"{table(['', 'measured'], cells, numbers=True)}\n\n{facts(about)}.\n"
+
+
 def main() -> None:
     """Run the benchmark, print a table and write it down."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed.serving", description=__doc__)
@@ -145,10 +154,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results" / "serving.json")
     arguments = parser.parse_args()
     described = environment(["gtgbm", "numpy", "fastapi", "uvicorn", "httpx"])
+    described |= {"Command": "`python -m benchmarks.speed.serving`"}
     found = measure(arguments.requests, arguments.repeats)
-    for what, value in found.items():
-        print(f"{value:10.3f}  {what}")
+    print(written(found, described))
     write_json(arguments.out, {"values": found, "environment": described})
+    write_between(PAGE, "speed", written(found, described))
 
 
 if __name__ == "__main__":

@@ -1,48 +1,12 @@
 #include "predict/contributions.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <vector>
 
-#include "predict/walking.hpp"
+#include "predict/contribution_walk.hpp"
+#include "predict/quadrature.hpp"
 
 namespace gtgbm {
-
-namespace {
-
-constexpr double kPi = 3.14159265358979323846;
-
-// Points and weights of Gauss's quadrature on [0, 1]: roots of Legendre's polynomials, by Newton's method.
-struct Quadrature {
-    explicit Quadrature(int n) : point(static_cast<size_t>(n)), weight(point.size()) {
-        for (int i = 0; i < n; ++i) {
-            double x = std::cos(kPi * (i + 0.75) / (n + 0.5)), slope = 1.0, step = 1.0;
-            for (int round = 0; round < 100 && std::abs(step) > 1e-16; ++round) {
-                double value = x, before = 1.0;
-                for (int k = 2; k <= n; ++k) {
-                    const double next = ((2.0 * k - 1.0) * x * value - (k - 1.0) * before) / k;
-                    before = value;
-                    value = next;
-                }
-                slope = n * (x * value - before) / (x * x - 1.0);
-                step = value / slope;
-                x -= step;
-            }
-            point[i] = 0.5 * (1.0 + x);
-            weight[i] = 1.0 / ((1.0 - x * x) * slope * slope);
-        }
-    }
-    std::vector<double> point, weight;
-};
-
-}  // namespace
-
-// The sums of the rows of a task, and values by node and point of the row at hand.
-struct Contributions::Scratch {
-    std::vector<double> sums;    // (rows, outputs, columns)
-    std::vector<double> values;  // (nodes, points)
-    std::vector<uint8_t> taken;  // (nodes,) whether the row takes all branches on the column so far
-    std::vector<uint8_t> state;  // (nodes,)
-};
 
 Contributions::Contributions(const Forest& forest, Array<const int64_t, 1> cover)
     : forest_(forest), branches_(forest.nodes_.size()) {
@@ -117,87 +81,24 @@ void Contributions::tabulate(const Tree& tree) {
     }
 }
 
-// kPoints is 0 where the number of points is known only at run time.
-template <int kPoints, bool kMissing, bool kCategories>
-void Contributions::add_tree(const Tree& tree, const double* x, int64_t n_rows, int64_t output,
-                             Scratch& scratch) const {
-    const int points = kPoints ? kPoints : tree.n_points;
-    const int64_t n_columns = forest_.n_columns_, stride = forest_.n_outputs_ * n_columns;
-    const Forest::Node* nodes = forest_.nodes_.data() + tree.root;
-    const double* leaf_values = forest_.values_.data() + tree.root;
-    const Branch* branches = branches_.data() + tree.root;
-    const double* factors = factors_.data() + tree.table;
-    double* values = scratch.values.data();
-    uint8_t *taken = scratch.taken.data(), *state = scratch.state.data();
-    const auto factors_of = [&](int32_t k) { return factors + (k * kStates + state[k]) * 2 * points; };
-    taken[0] = 1;
-    for (int64_t i = 0; i < n_rows; ++i, x += n_columns) {
-        double* sums = scratch.sums.data() + i * stride + output * n_columns;
-        std::fill_n(values, points, 1.0);
-        for (int32_t k = 0; k < tree.n_nodes; ++k) {
-            const int32_t left = nodes[k].left - tree.root;
-            double* own = values + k * points;
-            if (left < k) {
-                for (int q = 0; q < points; ++q) own[q] *= leaf_values[k];
-                continue;
-            }
-            const bool is_left =
-                goes_left<kMissing, kCategories>(nodes[k], x[nodes[k].column & Forest::kColumn]);
-            for (int32_t child = left; child < left + 2; ++child) {
-                const uint8_t earlier = taken[branches[child].before];
-                const uint8_t now = earlier & static_cast<uint8_t>((child == left) == is_left);
-                taken[child] = now;
-                state[child] = static_cast<uint8_t>(2 - earlier - now);
-                const double* factor = factors_of(child);
-                double* product = values + child * points;
-                for (int q = 0; q < points; ++q) product[q] = own[q] * factor[q];
-            }
-        }
-        for (int32_t k = tree.n_nodes - 1; k >= 0; --k) {
-            const int32_t left = nodes[k].left - tree.root;
-            if (left < k) continue;
-            double* own = values + k * points;
-            const double *of_left = values + left * points, *of_right = of_left + points;
-            const double *left_weight = factors_of(left) + points,
-                         *right_weight = factors_of(left + 1) + points;
-            double sum = 0.0;
-            for (int q = 0; q < points; ++q) {
-                sum += of_left[q] * left_weight[q] + of_right[q] * right_weight[q];
-                own[q] = of_left[q] + of_right[q];
-            }
-            sums[nodes[k].column & Forest::kColumn] += sum;
-        }
-    }
-}
-
 template <bool kMissing, bool kCategories>
-void Contributions::add_block(const double* x, int64_t n_rows, Scratch& scratch) const {
+void Contributions::add_block(const double* x, int64_t n_rows, double* sums, Walk& walk) const {
+    const int64_t n_columns = forest_.n_columns_, stride = forest_.n_outputs_ * n_columns;
     for (size_t t = 0; t < trees_.size(); ++t) {
         const Tree& tree = trees_[t];
-        const int64_t output = forest_.outputs_[t];
-        // Trees have few different columns on a path: with a known number of points loops are unrolled.
-        switch (tree.n_points) {
-            case 1:
-                add_tree<1, kMissing, kCategories>(tree, x, n_rows, output, scratch);
-                break;
-            case 2:
-                add_tree<2, kMissing, kCategories>(tree, x, n_rows, output, scratch);
-                break;
-            case 3:
-                add_tree<3, kMissing, kCategories>(tree, x, n_rows, output, scratch);
-                break;
-            case 4:
-                add_tree<4, kMissing, kCategories>(tree, x, n_rows, output, scratch);
-                break;
-            case 5:
-                add_tree<5, kMissing, kCategories>(tree, x, n_rows, output, scratch);
-                break;
-            case 6:
-                add_tree<6, kMissing, kCategories>(tree, x, n_rows, output, scratch);
-                break;
-            default:
-                add_tree<0, kMissing, kCategories>(tree, x, n_rows, output, scratch);
-        }
+        double* of_tree = sums + forest_.outputs_[t] * n_columns;
+        with_points(tree.n_points, [&](auto known) {
+            constexpr int kPoints = decltype(known)::value;
+            const int points = kPoints ? kPoints : tree.n_points;
+            for (int64_t i = 0; i < n_rows; ++i) {
+                descend<kPoints, kMissing, kCategories>(tree, x + i * n_columns, walk);
+                ascend<kPoints>(tree, walk, [&](int32_t, uint32_t column, auto term) {
+                    double sum = 0.0;
+                    for (int q = 0; q < points; ++q) sum += term(q);
+                    of_tree[i * stride + column] += sum;
+                });
+            }
+        });
     }
 }
 
@@ -209,24 +110,22 @@ void Contributions::add_to(Pool& pool, AnyTable any, Array<const int64_t, 1> col
     require_below(places, width, "Contributions: place out of range");
     require(out.shape(0) == any.shape(0) && static_cast<int64_t>(out.shape(1)) == n_outputs,
             "Contributions: out must have shape (rows, outputs, width)");
-    Scratch empty{std::vector<double>(static_cast<size_t>(Forest::kBlock * n_outputs * n_columns)),
-                  std::vector<double>(static_cast<size_t>(most_values_)),
-                  std::vector<uint8_t>(static_cast<size_t>(most_nodes_)),
-                  std::vector<uint8_t>(static_cast<size_t>(most_nodes_))};
-    std::vector<Scratch> scratches(static_cast<size_t>(pool.size()), empty);
+    const size_t size = static_cast<size_t>(Forest::kBlock * n_outputs * n_columns);
+    std::vector<std::vector<double>> all_sums(static_cast<size_t>(pool.size()), std::vector<double>(size));
+    std::vector<Walk> walks(all_sums.size(), Walk(*this));
     const int64_t work = static_cast<int64_t>(factors_.size());
     for_blocks(pool, any, columns, n_columns, work, [&](const BlockOfRows& block) {
-        Scratch& scratch = scratches[block.worker];
-        std::fill(scratch.sums.begin(), scratch.sums.end(), 0.0);
+        std::vector<double>& sums = all_sums[block.worker];
+        std::fill(sums.begin(), sums.end(), 0.0);
         const auto add = forest_.has_categories_ ? (block.missing ? &Contributions::add_block<true, true>
                                                                   : &Contributions::add_block<false, true>)
                                                  : (block.missing ? &Contributions::add_block<true, false>
                                                                   : &Contributions::add_block<false, false>);
-        (this->*add)(block.x, block.n_rows, scratch);
+        (this->*add)(block.x, block.n_rows, sums.data(), walks[block.worker]);
         for (int64_t i = 0; i < block.n_rows * n_outputs; ++i)
             for (int64_t c = 0; c < n_columns; ++c)
                 out.data()[(block.begin * n_outputs + i) * width + places.data()[c]] +=
-                    scratch.sums[i * n_columns + c];
+                    sums[i * n_columns + c];
     });
 }
 

@@ -33,7 +33,8 @@ class Contributions {
                 Array<double, 3> out) const;  // in and out (rows, outputs, width)
 
   private:
-    struct Scratch;
+    friend class Interactions;
+    struct Walk;
 
     // Each node, but the root, ends a branch. Where its column was split on before, `before` is the node that
     // ended that branch, else the root.
@@ -55,9 +56,11 @@ class Contributions {
     void tabulate(const Tree& tree);
 
     template <int kPoints, bool kMissing, bool kCategories>
-    void add_tree(const Tree& tree, const double* x, int64_t n_rows, int64_t output, Scratch& scratch) const;
+    void descend(const Tree& tree, const double* x, Walk& walk) const;
+    template <int kPoints, class Visit>
+    void ascend(const Tree& tree, Walk& walk, Visit&& visit) const;
     template <bool kMissing, bool kCategories>
-    void add_block(const double* x, int64_t n_rows, Scratch& scratch) const;
+    void add_block(const double* x, int64_t n_rows, double* sums, Walk& walk) const;
 
     const Forest& forest_;
     std::vector<Tree> trees_;

@@ -72,6 +72,7 @@ class Forest {
 
   private:
     friend class Contributions;
+    friend class Interactions;
 
     // The trees [begin, end) and where their sums go, by outputs `stride` apart.
     struct Sums {

@@ -169,6 +169,43 @@ def test_contributions_of_tasks_against_a_background() -> None:
         np.testing.assert_allclose(found[task == TASK, -1], mean)
 
 
+@pytest.mark.parametrize(("estimator", "y", "rows"), SINGLE)
+def test_interactions_are_symmetric_and_add_up_to_contributions(estimator: Any, y: Any, rows: Any) -> None:
+    model = fitted(estimator, y, rows)
+    found = model.predict_contributions(X[:40], interactions=True)
+    contributions = model.predict_contributions(X[:40])
+    assert found.shape == (*contributions.shape, 7)
+    np.testing.assert_array_equal(found, np.swapaxes(found, -1, -2))
+    np.testing.assert_allclose(found.sum(axis=-1), contributions, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(found[..., 6, 6], contributions[..., 6])
+    few = model.predict_contributions(csr_matrix(X[:40]), interactions=True, selected_only=True)
+    kept = [*model.selected_features_, 6]
+    np.testing.assert_array_equal(few, found[..., kept, :][..., kept])
+
+
+def test_interactions_of_tasks_and_of_columns_that_only_add_up() -> None:
+    tasks = MultitaskGTGBMRegressor(n_estimators=4, method="single-task", random_state=0)
+    tasks.fit(X, SIGNAL + (TASK == "a"), task=TASK)
+    found = tasks.predict_contributions(X, task=TASK, interactions=True)
+    np.testing.assert_allclose(found.sum(axis=2), tasks.predict_contributions(X, task=TASK), atol=1e-12)
+    stumps = GTGBMRegressor(n_estimators=20, max_depth=1, random_state=0).fit(X, SIGNAL)
+    assert stumps.n_selected_features_ > 1
+    found = stumps.predict_contributions(X, interactions=True)
+    assert not found[:, ~np.eye(7, dtype=bool)].any(), "trees of one split have no interactions"
+    with pytest.raises(ValueError, match="leave background out"):
+        stumps.predict_contributions(X, interactions=True, background=X[:5])
+
+
+def test_interactions_that_no_memory_holds_name_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_memory(shape: Any) -> Any:
+        raise MemoryError(f"Unable to allocate {shape}")
+
+    model = fitted(GTGBMRegressor, SIGNAL, {})
+    monkeypatch.setattr(np, "empty", no_memory)
+    with pytest.raises(MemoryError, match="selected_only=True, or fewer rows at a time"):
+        model.predict_contributions(X, interactions=True)
+
+
 def test_tasks_are_for_multitask_models() -> None:
     model = fitted(GTGBMRegressor, SIGNAL, {})
     for method in (model.apply, model.predict_contributions, model.staged_predict):

@@ -37,6 +37,17 @@ def test_tree_explainer_on_the_exported_model_agrees() -> None:
     np.testing.assert_allclose(found[:, -1], explainer.expected_value, rtol=0, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:LightGBM binary classifier")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_interactions_agree() -> None:
+    shap = imported_shap()
+    model = GTGBMRegressor(n_estimators=20, random_state=0).fit(X, SIGNAL)
+    values = np.asarray(shap.TreeExplainer(model.to_lightgbm()).shap_interaction_values(X[:60]))
+    found = model.predict_contributions(X[:60], interactions=True)
+    assert np.abs(found[:, 1, 2]).mean() > 0.03, "the target multiplies columns 1 and 2"
+    np.testing.assert_allclose(found[:, :-1, :-1], values, rtol=0, atol=1e-9)
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_interventional_values_agree() -> None:
     shap = imported_shap()

@@ -46,6 +46,42 @@ def test_contributions(
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
+def interacting(trees: Trees, cover: I64, table: Table, n_outputs: int, pool: _core.Pool) -> F64:
+    n_columns = trees.columns.shape[0]
+    forest = _core.Forest(n_columns, n_outputs, *trees.packed())
+    out = np.full((table.shape[0], n_outputs, n_columns, n_columns), np.nan)
+    native = _core.Interactions(_core.Contributions(forest, cover))
+    native.write(pool, table, trees.columns, np.arange(n_columns), out)
+    return out
+
+
+@given(pools, tables(), st.integers(0, 3), st.integers(0, 12), st.integers(1, 2), seeds)
+@settings(max_examples=50)
+def test_interactions(
+    pool: _core.Pool, table: Table, n_trees: int, n_splits: int, n_outputs: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    table = table[:100, :5]
+    trees = random_trees(rng, table, n_trees, n_splits, n_outputs)
+    cover = covers(rng, trees)
+    expected = reference.interactions(table, trees.columns, trees.packed(), cover, n_outputs)
+    found = interacting(trees, cover, table, n_outputs, pool)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 200), seeds)
+def test_interactions_of_deep_trees_add_up_to_contributions(n_splits: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = rng.normal(size=(70, 40))
+    trees = random_trees(rng, table, 3, n_splits, 1)
+    cover = covers(rng, trees)
+    found = interacting(trees, cover, table, 1, _core.Pool(2))
+    np.testing.assert_array_equal(found, found.transpose(0, 1, 3, 2))
+    expected = contributed(trees, cover, table, 1, _core.Pool(1))
+    np.testing.assert_allclose(found.sum(axis=3), expected, rtol=0, atol=1e-11)
+
+
 @settings(max_examples=10)
 @given(st.integers(0, 200), seeds)
 def test_deep_trees_of_many_columns_add_up_to_the_score(n_splits: int, seed: int) -> None:
@@ -85,8 +121,9 @@ def test_bits_do_not_depend_on_threads(size: int) -> None:
     table = rng.normal(size=(3000, 10))
     trees = random_trees(rng, table, 10, 30, 2)
     cover = covers(rng, trees)
-    serial, parallel = (contributed(trees, cover, table, 2, _core.Pool(n)) for n in (1, size))
-    np.testing.assert_array_equal(parallel, serial)
+    for kernel in (contributed, interacting):
+        serial, parallel = (kernel(trees, cover, table, 2, _core.Pool(n)) for n in (1, size))
+        np.testing.assert_array_equal(parallel, serial)
 
 
 def test_wrong_shapes_are_refused() -> None:
@@ -108,6 +145,14 @@ def test_wrong_shapes_are_refused() -> None:
         "outputs": {4: np.zeros((5, 2, 2))},
     }
     assert_refused(_core.Contributions(forest, np.array([2, 1, 1])).add_to, good, bad)
+    pairs: dict[str, dict[int, object]] = {
+        "pairs of other rows": {4: np.zeros((4, 1, 2, 2))},
+        "pairs of other outputs": {4: np.zeros((5, 2, 2, 2))},
+        "no square": {4: np.zeros((5, 1, 3, 2))},
+    }
+    shaped = {what: one for what, one in bad.items() if 4 not in one}
+    interactions = _core.Interactions(_core.Contributions(forest, np.array([2, 1, 1])))
+    assert_refused(interactions.write, (*good[:4], np.zeros((5, 1, 2, 2))), shaped | pairs)
     # The background stands before the places.
     against = (*good[:3], np.zeros((2, 2)), *good[3:])
     moved = {what: {k + (k > 2): value for k, value in one.items()} for what, one in bad.items()}

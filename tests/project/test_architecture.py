@@ -32,6 +32,8 @@ OPTIONAL = {"pandas", "polars", "matplotlib", "lightgbm", "jinja2", "pyarrow", "
 """Libraries that users may not have."""
 AT_THE_TOP = 5
 """Modules beside the packages, at most: everything else has its place in one of them."""
+BY_NAME = {"", "cli.report", "estimators.exporting", "explain.path", "export.optional"}
+"""Modules that import by name: the package's lazy names, methods that lead upwards, optional libraries."""
 ARGUMENTS = 6
 """Arguments of a constructor, at most; the estimators have as many as scikit-learn's have."""
 
@@ -116,6 +118,19 @@ def test_constructors_take_few_arguments() -> None:
     found = dict(constructors())
     assert len(found) > 20, "constructors were not found"
     assert {name: n for name, n in found.items() if n > ARGUMENTS} == {}
+
+
+def test_packages_are_imported_by_name_only_where_it_is_justified() -> None:
+    """import-linter does not see such imports; docs/architecture.md says why there are some."""
+    users = {
+        name
+        for name in MODULES
+        if any(
+            isinstance(node, ast.Name) and node.id in ("import_module", "__import__")
+            for node in ast.walk(parsed(name))
+        )
+    }
+    assert users == BY_NAME
 
 
 @pytest.mark.parametrize("library", sorted(ONLY_IN))

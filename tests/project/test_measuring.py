@@ -290,6 +290,7 @@ def test_a_service_is_timed() -> None:
     found = serving.measure(n_requests=4, repeats=1, n_trees=2)
     assert len(found) == 8
     assert all(value >= 0 for value in found.values())
+    assert "| 1 row, p50 ms | " in serving.written(found, {"CPU": "one"})
 
 
 @selects_few
@@ -300,6 +301,11 @@ def test_contributions_are_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         for library in (contributions.OURS, contributions.LIGHTGBM):
             assert contributions.time_once(library, str(tmp_path), 1) > 0
         contributions.check_agreement(tmp_path)
+        assert contributions.time_once(contributions.INTERACTIONS, str(tmp_path), 1) > 0
+    rows = [contributions.Row("this", 1.0, 10.0, 0.1, 2.0)]
+    assert (
+        contributions.written(rows, {"CPU": "one"}).splitlines()[2] == "| this | 1.0 | 10.0 | 0.100 | 2.0 |"
+    )
 
 
 @selects_few

@@ -57,7 +57,13 @@ class PredictionDetails(FittedAttributes):
         return leaves
 
     def predict_contributions(
-        self, X: Any, task: Any = None, *, selected_only: bool = False, background: Any = None
+        self,
+        X: Any,
+        task: Any = None,
+        *,
+        selected_only: bool = False,
+        background: Any = None,
+        interactions: bool = False,
     ) -> F64:
         """Divide the score of each row among the columns: Shapley values (TreeSHAP).
 
@@ -73,6 +79,9 @@ class PredictionDetails(FittedAttributes):
             Rows whose values a column has where it is not known: interventional values, which take time in
             proportion to n · m. Without it, rows go both ways at splits on unknown columns, with the shares
             of the training rows that did (path-dependent values).
+        interactions : bool, default False
+            Divide the contribution of each column further, among itself and its interactions with the other
+            columns. Not together with `background`.
 
         Returns
         -------
@@ -81,10 +90,18 @@ class PredictionDetails(FittedAttributes):
             the training rows or of the background. They add up to the score: the log-odds of the second
             class, or what the link of a loss is applied to. For more than two classes the shape is
             (n, classes, d + 1), for one target column per task (n, T, d + 1).
+
+            With `interactions`, one axis of length d + 1 more: a symmetric matrix for each row, whose sums
+            over the last axis are the contributions. An interaction of two columns stands in two places, half
+            in each; the last entry of the last row is the expected score.
         """
+        if interactions and background is not None:
+            raise ValueError(
+                "interactions=True is for path-dependent values: leave background out, or interactions"
+            )
         shape, reads = self._read_tables(X, task)
         width = self.selected_features_.shape[0] if selected_only else self.n_features_in_
-        contributions = np.empty((*shape, width + 1))
+        contributions = _empty((*shape, *[width + 1] * (1 + bool(interactions))))
         for read in reads:
             contributor = self._contributor(read.task)
             used = contributor.forest.columns
@@ -92,7 +109,9 @@ class PredictionDetails(FittedAttributes):
             # With method="single-task" trees without their splits on the task may use fewer columns.
             columns = read.columns[np.searchsorted(self._forests[read.task].columns, used)]
             pool = pool_for_rows(self.n_jobs, read.table.shape[0])
-            if background is None:
+            if interactions:
+                found = contributor.interactions(read.table, pool, columns, places, width)
+            elif background is None:
                 found = contributor.of_rows(read.table, pool, columns, places, width)
             else:
                 found = contributor.forest.contributions_against(
@@ -178,3 +197,13 @@ class PredictionDetails(FittedAttributes):
             trees = self._trees_of(task)
             self._contributors[task] = ForestContributions(trees, model.outputs, model.start)
         return self._contributors[task]
+
+
+def _empty(shape: tuple[int, ...]) -> F64:
+    """Return an array for contributions, or raise an error that says how they take less memory."""
+    try:
+        return np.empty(shape)
+    except MemoryError as error:
+        raise MemoryError(
+            f"{error}: give selected_only=True, or fewer rows at a time, to predict_contributions"
+        ) from error

@@ -39,6 +39,7 @@ class ForestContributions:
         self.forest = Forest.of(trees, outputs, start)
         covers = [tree.covers() for tree in trees]
         self._native = self.forest.contributions(np.concatenate([*covers, np.empty(0, np.int64)]))
+        self._interactions: _core.Interactions | None = None
         self.expected = start.copy()
         for tree, cover, output in zip(trees, covers, outputs, strict=True):
             is_leaf = tree.feature < 0
@@ -66,4 +67,20 @@ class ForestContributions:
         found[:, :, width] = self.expected
         for rows, part, at in self.forest.parts(table, columns):
             self._native.add_to(pool, part, at, places, found[rows])
+        return found
+
+    def interactions(self, table: Any, pool: _core.Pool, columns: I64, places: I64, width: int) -> F64:
+        """Return the interactions of pairs of columns; parameters as in `of_rows`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, k, width + 1, width + 1)
+            Symmetric; the sums over the last axis are the contributions.
+        """
+        if self._interactions is None:
+            self._interactions = _core.Interactions(self._native)
+        found = np.zeros((table.shape[0], self.expected.shape[0], width + 1, width + 1))
+        found[:, :, width, width] = self.expected
+        for rows, part, at in self.forest.parts(table, columns):
+            self._interactions.write(pool, part, at, places, found[rows])
         return found

@@ -40,6 +40,7 @@ from tests.kernels.reference.partition import goes_left, node_sums, partition_ro
 from tests.kernels.reference.predict import (
     background_contributions,
     contributions,
+    interactions,
     predict,
     score_changes,
 )
@@ -82,6 +83,7 @@ __all__ = [
     "gather",
     "goes_left",
     "histogram",
+    "interactions",
     "larger_side",
     "leaf_quantiles",
     "leaf_sums",

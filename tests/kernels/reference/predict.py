@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from math import factorial
 
 import numpy as np
@@ -88,6 +89,27 @@ def contributions(table: Table, columns: I64, packed: PackedTrees, cover: I64, n
                     n_known = known.bit_count()
                     weight = factorial(n_known) * factorial(n_columns - n_known - 1) / factorial(n_columns)
                     out[:, output, column] += weight * (games[known | 1 << column] - games[known])
+    return out
+
+
+def interactions(table: Table, columns: I64, packed: PackedTrees, cover: I64, n_outputs: int) -> F64:
+    """Shapley interaction values by their definition, shape (n, outputs, columns, columns)."""
+    used, n_columns = np.array(table[:, columns], dtype=np.float64), columns.shape[0]
+    out = np.zeros((table.shape[0], n_outputs, n_columns, n_columns))
+    for tree, output in enumerate(packed.output.tolist()):
+        begin = int(packed.first[tree])
+        games = [_game(used, packed, cover, begin, 0, known) for known in range(1 << n_columns)]
+        for i, j in permutations(range(n_columns), 2):
+            for known in range(1 << n_columns):
+                if not known >> i & 1 and not known >> j & 1:
+                    n_known = known.bit_count()
+                    weight = factorial(n_known) * factorial(n_columns - n_known - 2)
+                    both, one, other = known | 1 << i | 1 << j, known | 1 << i, known | 1 << j
+                    change = games[both] - games[one] - games[other] + games[known]
+                    out[:, output, i, j] += weight / (2.0 * factorial(n_columns - 1)) * change
+    own = contributions(table, columns, packed, cover, n_outputs) - out.sum(axis=3)
+    every = np.arange(n_columns)
+    out[:, :, every, every] = own
     return out
 
 
