@@ -283,3 +283,17 @@ def test_losses_with_a_number(tmp_path: Path) -> None:
         assert done.exit_code == 2, text
         hint = "give a name, or one with a number: huber(DELTA), quantile(SHARE), tweedie(POWER)"
         assert f"loss={text!r} is not a loss: {hint}" in said(done)
+
+
+def test_a_checkpoint_of_another_command_is_refused(tmp_path: Path) -> None:
+    table = write(tmp_path, ".csv", frame())
+    kept = tmp_path / "kept"
+    command = ["fit", str(table), "--target", "clicked", "--checkpoint", str(kept), "--trees", "3"]
+    out = ["--out", str(tmp_path / "model.json")]
+    assert run(*command, *out).exit_code == 0
+    assert not kept.exists()
+    kept.write_bytes(b"something else")
+    result = run(*command, *out)
+    assert result.exit_code != 0
+    assert "is not a checkpoint" in said(result)
+    assert kept.read_bytes() == b"something else"

@@ -22,7 +22,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "typer": ("cli",),
     "pandas": ("data",),
     "narwhals": ("data",),
-    "msgspec": ("model_file", "estimators", "cli"),
+    "msgspec": ("boosting", "model_file", "estimators", "cli"),
     "pyarrow": ("cli",),
     "matplotlib": ("plots", "report"),
     "jinja2": ("report",),

@@ -1,10 +1,12 @@
 """Boosting: one fit of a model.
 
-Settings, assembling the parts, boosting rounds, row and column sampling, evaluation, callbacks.
+Settings, assembling the parts, rounds, row and column sampling, evaluation, callbacks, checkpoints.
 """
 
 from gtgbm.boosting.assembling import Fit, Fitted, TaskParts, assemble, empty_model, train
+from gtgbm.boosting.booster import BoosterState
 from gtgbm.boosting.callbacks import AnyCallback, Callback, Callbacks, Progress
+from gtgbm.boosting.checkpoint import NO_CHECKPOINT, Checkpoint, CheckpointFile, FitIdentity
 from gtgbm.boosting.dataset import Dataset
 from gtgbm.boosting.model import HistoryEntry, Model
 from gtgbm.boosting.problem import Evaluated, Problem
@@ -21,14 +23,19 @@ from gtgbm.boosting.settings import (
 )
 
 __all__ = [
+    "NO_CHECKPOINT",
     "AnyCallback",
+    "BoosterState",
     "Callback",
     "Callbacks",
+    "Checkpoint",
+    "CheckpointFile",
     "ColumnSettings",
     "Criterion",
     "Dataset",
     "Evaluated",
     "Fit",
+    "FitIdentity",
     "Fitted",
     "HistoryEntry",
     "Model",

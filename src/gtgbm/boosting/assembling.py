@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gtgbm.boosting.booster import Booster
+from gtgbm.boosting.booster import Booster, BoosterState
 from gtgbm.boosting.callbacks import AnyCallback
+from gtgbm.boosting.checkpoint import NO_CHECKPOINT, Checkpoint
 from gtgbm.boosting.model import Model
 from gtgbm.boosting.problem import Problem
 from gtgbm.data import (
@@ -87,10 +88,11 @@ def train(
     context: FitContext,
     callbacks: Sequence[AnyCallback] = (),
     continued: Model | None = None,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> Fitted:
-    """Fit a model; see `assemble`."""
-    fit = assemble(problem, context, continued)
-    return fit.finished(fit.booster.run(callbacks))
+    """Fit a model, or finish the interrupted fit of a checkpoint; see `assemble`."""
+    fit = assemble(problem, context, continued, saved=checkpoint.last_round(BoosterState))
+    return fit.finished(fit.booster.run(callbacks, checkpoint))
 
 
 def empty_model(problem: Problem, context: FitContext) -> Model:
@@ -103,6 +105,7 @@ def assemble(
     context: FitContext,
     continued: Model | None = None,
     among: TaskParts | None = None,
+    saved: BoosterState | None = None,
 ) -> Fit:
     """Assemble the parts of a fit.
 
@@ -112,6 +115,8 @@ def assemble(
         A model to continue; its features are owned from the start.
     among : TaskParts or None
         The parts that a task shares with other tasks; None: a fit of a single task.
+    saved : BoosterState or None
+        State of an interrupted fit of the same problem, which is to go on.
     """
     table, settings, timings = problem.data.table, problem.settings, context.timings
     rng = np.random.default_rng(problem.seed)
@@ -146,7 +151,7 @@ def assemble(
     grower.own_given(settings.columns.given)
     grower.own_fixed(settings.prices.units.fixed)
     model = empty_model(problem, context) if continued is None else continued
-    return Fit(Booster(problem, context, grower, model), choice, timings)
+    return Fit(Booster(problem, context, grower, model, saved), choice, timings)
 
 
 def _choice_of_search(problem: Problem, searched: I64, context: FitContext) -> SearchChoice:

@@ -10,12 +10,13 @@ import numpy as np
 
 from gtgbm import _core
 from gtgbm.boosting.callbacks import AnyCallback, Callbacks, Progress
+from gtgbm.boosting.checkpoint import NO_CHECKPOINT, Checkpoint
 from gtgbm.boosting.evaluation import Evaluations
 from gtgbm.boosting.model import HistoryEntry, Model
 from gtgbm.boosting.problem import Problem
 from gtgbm.boosting.sampling import Sampling
 from gtgbm.exact import Bool, FitContext, RowWeights, newton_problem
-from gtgbm.growing import GrownTree, TreeGrower, bounded_values, leaf_steps
+from gtgbm.growing import GrowerState, GrownTree, TreeGrower, bounded_values, leaf_steps
 from gtgbm.losses import Derivatives, QuantileLeaf
 
 
@@ -28,6 +29,18 @@ class _Round:
     allowed: Bool | None
 
 
+@dataclass(frozen=True)
+class BoosterState:
+    """State of a fit between two rounds, from which it can go on.
+
+    Scores and residuals are missing, since they follow from the trees.
+    """
+
+    model: Model
+    grower: GrowerState
+    is_done: bool
+
+
 class Booster:
     """Adds trees to a model, one round after the other.
 
@@ -35,6 +48,8 @@ class Booster:
     ----------
     model : Model
         The model that trees are added to, in place; it may have trees already.
+    saved : BoosterState or None
+        State of an interrupted fit of the same problem, which is to go on.
 
     Attributes
     ----------
@@ -42,7 +57,14 @@ class Booster:
         Whether training has ended.
     """
 
-    def __init__(self, problem: Problem, context: FitContext, grower: TreeGrower, model: Model) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        context: FitContext,
+        grower: TreeGrower,
+        model: Model,
+        saved: BoosterState | None = None,
+    ) -> None:
         # The table is not kept: where tasks share a table, it is a copy of a task's rows, which is now freed.
         self._context = context
         self._grower = grower
@@ -54,11 +76,14 @@ class Booster:
         self._n_columns = problem.data.table.shape[1]
         self._directions = problem.settings.columns.directions(self._n_columns)
         fixed = problem.settings.prices.units.fixed
-        known = {entry.feature for entry in model.history}
-        self._unlisted_fixed = [column for column in fixed if column not in known]
         grower.resume(
             (entry.feature, entry.category) for entry in model.history if entry.feature not in fixed
         )
+        if saved is not None:
+            grower.restore(saved.grower)
+            model.become(saved.model)
+        known = {entry.feature for entry in model.history}
+        self._unlisted_fixed = [column for column in fixed if column not in known]
         forest = model.forest()
         self._scores = forest.scores(problem.data.table, context.pool)
         self._evaluations = Evaluations(problem.loss, problem.evaluated, context)
@@ -66,15 +91,16 @@ class Booster:
         model.evaluations = self._evaluations.values
         with context.timings.stage("residuals"):
             self._derivatives = self._loss.derivatives(self._scores, self._targets, context)
-        self.is_done = model.n_rounds >= self._rounds.n_rounds
+        self.is_done = model.n_rounds >= self._rounds.n_rounds or (saved is not None and saved.is_done)
 
-    def run(self, callbacks: Sequence[AnyCallback] = ()) -> Model:
-        """Train to the end."""
+    def run(self, callbacks: Sequence[AnyCallback] = (), checkpoint: Checkpoint = NO_CHECKPOINT) -> Model:
+        """Train to the end; each round may be kept in a checkpoint."""
         listeners = Callbacks(list(callbacks))
         listeners.start(self.progress())
         while not self.is_done:
             self.add_round()
             self.is_done |= listeners.after_round(self.progress())
+            checkpoint.keep_round(self.state)
         model = self.finish()
         listeners.end(self.progress())
         return model
@@ -108,6 +134,10 @@ class Booster:
         # With row or column sampling, the next sample may allow splits where this one did not.
         nothing_left = nothing_left and not self._sampling.draws
         self.is_done = has_stalled or nothing_left or model.n_rounds >= rounds.n_rounds
+
+    def state(self) -> BoosterState:
+        """Return the state between two rounds."""
+        return BoosterState(self._model, self._grower.state(), self.is_done)
 
     def finish(self) -> Model:
         """Return the model, truncated to its best round if early stopping is on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 from gtgbm.exact import F64
@@ -81,6 +81,11 @@ class Model:
         n_trees = n_rounds * self.start.shape[0]
         del self.trees[n_trees:], self.outputs[n_trees:]
         self.history = [entry for entry in self.history if entry.tree < n_rounds]
+
+    def become(self, other: Model) -> None:
+        """Take over all that another model has."""
+        for part in fields(self):
+            setattr(self, part.name, getattr(other, part.name))
 
     def copy(self) -> Model:
         """Return a copy to continue, without the losses of dropped rounds; this model stays unchanged."""

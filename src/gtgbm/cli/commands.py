@@ -102,6 +102,12 @@ def fit(
         float | None,
         typer.Option(min=0, help="Stop training after this many seconds.", rich_help_panel=RUNNING),
     ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            help="File from which the same command goes on after an interruption.", rich_help_panel=RUNNING
+        ),
+    ] = None,
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -125,11 +131,12 @@ def fit(
             parameters.setdefault("verbose", 0)
         from rich.console import Console
 
-        from gtgbm.cli.fit import FitOptions, Source, run_fit
+        from gtgbm.cli.fit import FitOptions, Running, Source, run_fit
         from gtgbm.cli.models import ModelOptions
 
         source = Source(path, roles, exclude, text_format, ids, path != table)
-        options = FitOptions(source, ModelOptions(rows.kind.value, parameters), out, valid, time_limit, json)
+        running = Running(valid, time_limit, checkpoint)
+        options = FitOptions(source, ModelOptions(rows.kind.value, parameters), out, running, json)
         run_fit(options, Console(stderr=True, quiet=quiet))
 
 

@@ -51,14 +51,22 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Running:
+    """How training is followed, stopped, and continued after an interruption."""
+
+    valid: str | None = None
+    time_limit: float | None = None
+    checkpoint: Path | None = None
+
+
+@dataclass(frozen=True)
 class FitOptions:
     """Options of ``gtgbm fit``."""
 
     source: Source
     model: ModelOptions
     out: Path
-    valid: str | None
-    time_limit: float | None
+    running: Running
     as_json: bool
 
 
@@ -74,15 +82,15 @@ def run_fit(options: FitOptions, console: Console) -> None:
     n_rows = loaded.n_rows
     train, valid = _parts(loaded, options, console)
     begin = monotonic()
-    callbacks = [] if options.time_limit is None else [_stop_after(options.time_limit)]
-    fit_model(model, train, valid, callbacks)
+    callbacks = [] if options.running.time_limit is None else [_stop_after(options.running.time_limit)]
+    fit_model(model, train, valid, callbacks, options.running.checkpoint)
     seconds = monotonic() - begin
     about = {} if source.is_piped else {"table": str(source.table)}
     about |= source.roles.named() | source.text_format.as_about()
     if source.id_columns:
         about["id_columns"] = json.dumps(list(source.id_columns))
-    if options.valid is not None:
-        about |= Split(options.valid, _seed(options), n_rows).about()
+    if options.running.valid is not None:
+        about |= Split(options.running.valid, _seed(options), n_rows).about()
     if loaded.libsvm is not None:
         about["first_column"] = str(loaded.libsvm.first)
     save_model(model, options.out, about=about)
@@ -100,7 +108,7 @@ def _stoppable(options: FitOptions, console: Console) -> FitOptions:
     """Return the options; with a time limit, features are selected by a single fit, which can be stopped."""
     parameters = options.model.parameters
     limits = [parameters.get(name) for name in ("n_features_to_select", "n_features_per_task", "cost_budget")]
-    if options.time_limit is None or limits == [None] * len(limits):
+    if options.running.time_limit is None or limits == [None] * len(limits):
         return options
     selection = parameters.get("selection", "auto")
     if selection == "forward-backward":
@@ -115,7 +123,11 @@ def _stoppable(options: FitOptions, console: Console) -> FitOptions:
 
 
 def fit_model(
-    model: Any, train: Loaded, valid: Loaded | None, callbacks: Sequence[Callable[[Progress], object]]
+    model: Any,
+    train: Loaded,
+    valid: Loaded | None,
+    callbacks: Sequence[Callable[[Progress], object]],
+    checkpoint: Path | None = None,
 ) -> None:
     """Fit an estimator to a loaded table."""
     arguments: dict[str, Any] = {"sample_weight": train.columns.get("weight")}
@@ -129,13 +141,13 @@ def fit_model(
                 arguments[f"eval_{role}"] = valid.columns[role]
         if "weight" in valid.columns:
             arguments["eval_sample_weight"] = valid.columns["weight"]
-    model.fit(train.X, train.columns["target"], callbacks=callbacks, **arguments)
+    model.fit(train.X, train.columns["target"], callbacks=callbacks, checkpoint=checkpoint, **arguments)
 
 
 def _parts(loaded: Loaded, options: FitOptions, console: Console) -> tuple[Loaded, Loaded | None]:
     """Return training rows and validation rows."""
     parameters = options.model.parameters
-    if options.valid is None:
+    if options.running.valid is None:
         stops_early = parameters.get("early_stopping_rounds") is not None
         if stops_early and "validation_fraction" not in parameters:
             raise UserError(
@@ -143,12 +155,12 @@ def _parts(loaded: Loaded, options: FitOptions, console: Console) -> tuple[Loade
             )
         return loaded, None
     try:
-        fraction = float(options.valid)
+        fraction = float(options.running.valid)
     except ValueError:
         schema = loaded.X.schema if isinstance(loaded.X, EncodedFrame) else None
         source = options.source
         return loaded, load(
-            Path(options.valid),
+            Path(options.running.valid),
             source.roles,
             console,
             schema=schema,
@@ -157,7 +169,7 @@ def _parts(loaded: Loaded, options: FitOptions, console: Console) -> tuple[Loade
             has_classes=options.model.kind == "classification",
         )
     if not 0 < fraction < 1:
-        raise UserError(f"--valid {options.valid} is neither a fraction between 0 and 1 nor a file")
+        raise UserError(f"--valid {options.running.valid} is neither a fraction between 0 and 1 nor a file")
     return loaded.split(fraction, seed=_seed(options))
 
 

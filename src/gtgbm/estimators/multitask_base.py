@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.boosting import AnyCallback, Fitted, ProgressBar, Settings
+from gtgbm.boosting import AnyCallback, Checkpoint, Fitted, ProgressBar, Settings
 from gtgbm.data import FrameSchema, as_values, check_rows
 from gtgbm.estimators.base import BaseGTGBM
+from gtgbm.estimators.checkpoints import open_checkpoint
 from gtgbm.estimators.compact_tasks import TaskForests
 from gtgbm.estimators.fitted import categories_of, columns_of
 from gtgbm.estimators.rows import (
@@ -83,6 +85,7 @@ class BaseMultitask(BaseGTGBM):
         eval_sample_weight: Any = None,
         offset: Any = None,
         eval_offset: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> Self:
         """Fit the models of all tasks.
 
@@ -110,6 +113,10 @@ class BaseMultitask(BaseGTGBM):
             score of another model. Give that of new rows to `predict`.
         eval_offset : array-like, shape of the targets of the eval set, optional
             Offsets of the rows of the eval set.
+        checkpoint : str or path, optional
+            File that holds the state of training after a round of all tasks, written every second. If the
+            fit is interrupted, the same call goes on from the file, to the same models. A finished fit
+            removes it.
 
         Returns
         -------
@@ -128,14 +135,17 @@ class BaseMultitask(BaseGTGBM):
         if self._is_single:
             rows = {ALL_TASKS: together(rows, self.tasks_)}
             validations = {ALL_TASKS: together(validations, self.tasks_)} if validations else {}
-        tasks = self._tasks(rows, validations)
+        by_task = {name: [of_task] for name, of_task in validations.items()}
+        kept = open_checkpoint(checkpoint, self, rows, by_task)
+        tasks = self._tasks(rows, validations, kept.stage("seed", int, self._new_seed))
         callbacks = listed(callbacks)
-        fits = (self._fit_single if self._is_single else self._fit_tasks)(tasks, callbacks)
+        fits = (self._fit_single if self._is_single else self._fit_tasks)(tasks, callbacks, kept)
         units = tasks[0].problem.settings.prices.units
         if self._sizes:
             self._by_size = [self._fitted_copy(fitted, units, len(rows)) for fitted in fits]
             return self
         self._keep_fit(fits[0], units, len(rows))
+        kept.remove()
         if any(np.any(one.y != one.y[0]) for one in rows.values()):
             # Where each task has a limit too, fewer features of all tasks are as asked for.
             is_total = self.method != "independent" and self.n_features_per_task is None
@@ -207,9 +217,9 @@ class BaseMultitask(BaseGTGBM):
             validations[name] = Rows(table[at], self._numbers_of(y, "eval_set: y"), weight, offset=offset)
         return validations
 
-    def _tasks(self, rows: Mapping[Any, Rows], validations: Mapping[Any, Rows]) -> list[Task]:
+    def _tasks(self, rows: Mapping[Any, Rows], validations: Mapping[Any, Rows], seed: int) -> list[Task]:
         """Return the input of the fit of each task."""
-        seed, loss = self._new_seed(), self._make_loss()
+        loss = self._make_loss()
         if any(one.offset is not None for one in rows.values()):
             loss = WithOffset(loss)
         for name, one in rows.items():
@@ -259,7 +269,9 @@ class BaseMultitask(BaseGTGBM):
             return group, [0.0] * len(own)
         return (group, own) if method == "multitask" else (0.0, [group + penalty for penalty in own])
 
-    def _fit_tasks(self, tasks: Sequence[Task], callbacks: Sequence[AnyCallback]) -> list[FittedTasks]:
+    def _fit_tasks(
+        self, tasks: Sequence[Task], callbacks: Sequence[AnyCallback], checkpoint: Checkpoint
+    ) -> list[FittedTasks]:
         """Fit one model per task; for a path, for each size."""
         settings = tasks[0].problem.settings
         is_independent, limits = self.method == "independent", settings.prices.limits
@@ -278,7 +290,8 @@ class BaseMultitask(BaseGTGBM):
             pool = make_pool(self.n_jobs)
             if self._sizes:
                 return train_tasks_path(tasks, sharing, pool, self._sizes, bar.phase)
-            return [train_tasks_selecting(tasks, sharing, pool, [bar.update, *callbacks], bar.phase)]
+            listeners = [bar.update, *callbacks]
+            return [train_tasks_selecting(tasks, sharing, pool, listeners, bar.phase, checkpoint)]
 
     def _is_limited(self) -> bool:
         return super()._is_limited() or self.n_features_per_task is not None
@@ -293,7 +306,9 @@ class BaseMultitask(BaseGTGBM):
         limit: int | None = self._checked("n_features_per_task", Context(n_features=most))
         return limit
 
-    def _fit_single(self, tasks: Sequence[Task], callbacks: Sequence[AnyCallback]) -> list[FittedTasks]:
+    def _fit_single(
+        self, tasks: Sequence[Task], callbacks: Sequence[AnyCallback], checkpoint: Checkpoint
+    ) -> list[FittedTasks]:
         """Fit one model to the rows of all tasks; the task is an additional categorical column, the last.
 
         It is always known, so it is no feature of the user's table: it costs nothing and counts towards no
@@ -317,7 +332,8 @@ class BaseMultitask(BaseGTGBM):
             if self._sizes:
                 fits = train_path(problem, pool, self._sizes, bar.phase)
             else:
-                fits = [train_selecting(problem, pool, [bar.update, *callbacks], report=bar.phase)]
+                listeners = [bar.update, *callbacks]
+                fits = [train_selecting(problem, pool, listeners, None, bar.phase, checkpoint)]
         return [self._of_all_tasks(fitted) for fitted in fits]
 
     def _of_all_tasks(self, fitted: Fitted) -> FittedTasks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from gtgbm.boosting import AnyCallback
@@ -89,6 +90,7 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         eval_sample_weight: Any = None,
         offset: Any = None,
         eval_offset: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> Self:
         """Fit the model.
 
@@ -118,6 +120,9 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
             model. Give that of new documents to `predict`.
         eval_offset : array-like or list of array-like, optional
             Offsets of the rows of each eval set.
+        checkpoint : str or path, optional
+            File that holds the state of training after a round, written every second. If the fit is
+            interrupted, the same call goes on from the file, to the same model. A finished fit removes it.
 
         Returns
         -------
@@ -129,7 +134,7 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         weight = weight_of_queries(checked_weight(sample_weight, X.shape[0]), ids, "sample_weight")
         rows = Rows(X, y, weight, ids, offset=checked_offset(offset, X.shape[0])).with_weight()
         sets = EvalSets(eval_set, eval_sample_weight, eval_qid, eval_offset)
-        self._fit(rows, sets, listed(callbacks), reset=reset)
+        self._fit(rows, sets, listed(callbacks), checkpoint, reset=reset)
         return self
 
     def predict(self, X: Any, *, n_rounds: int | None = None, offset: Any = None) -> F64:

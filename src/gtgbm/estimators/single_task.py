@@ -6,6 +6,7 @@ import numbers
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from gtgbm.boosting import AnyCallback, Fitted, Model, PriceSettings, ProgressBar, Settings
 from gtgbm.data import FrameSchema, as_table, check_rows
 from gtgbm.estimators.base import BaseGTGBM
+from gtgbm.estimators.checkpoints import open_checkpoint
 from gtgbm.estimators.rows import (
     EvalSets,
     Rows,
@@ -58,6 +60,7 @@ class SingleTask(BaseGTGBM):
         eval_sample_weight: Any = None,
         offset: Any = None,
         eval_offset: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> Self:
         """Fit the model.
 
@@ -83,6 +86,9 @@ class SingleTask(BaseGTGBM):
             exposure or the score of another model. Give that of new rows to `predict`.
         eval_offset : array-like or list of array-like, optional
             Offsets of the rows of each eval set.
+        checkpoint : str or path, optional
+            File that holds the state of training after a round, written every second. If the fit is
+            interrupted, the same call goes on from the file, to the same model. A finished fit removes it.
 
         Returns
         -------
@@ -94,7 +100,7 @@ class SingleTask(BaseGTGBM):
         rows = Rows(X, y, weight, offset=checked_offset(offset, X.shape[0])).with_weight()
         rows = self._with_class_weight(rows)
         sets = EvalSets(eval_set, eval_sample_weight, offset=eval_offset)
-        self._fit(rows, sets, listed(callbacks), reset=reset)
+        self._fit(rows, sets, listed(callbacks), checkpoint, reset=reset)
         return self
 
     def _with_class_weight(self, rows: Rows) -> Rows:
@@ -113,6 +119,7 @@ class SingleTask(BaseGTGBM):
         rows: Rows,
         eval_sets: EvalSets,
         callbacks: Sequence[AnyCallback],
+        checkpoint: str | PathLike[str] | None,
         *,
         reset: bool,
     ) -> None:
@@ -128,9 +135,14 @@ class SingleTask(BaseGTGBM):
         n_features = rows.table.shape[1]
         settings = self._settings(n_features)
         continued = self._continued(settings, loss)
+        kept = open_checkpoint(checkpoint, self, {None: rows}, {None: validations}, continued)
         self._discard_fit()
         pool, verbose = make_pool(self.n_jobs), self._checked("verbose")
-        seed = self._new_seed() if continued is None else self._seed_to_continue(validations)
+        seed = kept.stage(
+            "seed",
+            int,
+            lambda: self._new_seed() if continued is None else self._seed_to_continue(validations),
+        )
         self._seed = seed
         self._keep_settings(settings)
         check_rows(rows.table.shape[0])
@@ -141,8 +153,9 @@ class SingleTask(BaseGTGBM):
                 fits = train_path(problem, pool, self._sizes, bar.phase)
                 self._by_size = [self._fitted_copy(fitted, settings) for fitted in fits]
                 return
-            fitted = train_selecting(problem, pool, [bar.update, *callbacks], continued, bar.phase)
+            fitted = train_selecting(problem, pool, [bar.update, *callbacks], continued, bar.phase, kept)
         self._keep_fit(fitted, settings)
+        kept.remove()
         if np.any(rows.y != rows.y[0]):
             limit = settings.prices.limits.count
             self._warn_of_few(limit, ["penalty"], settings.prices.drops, stacklevel=4)

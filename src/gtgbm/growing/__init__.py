@@ -9,9 +9,11 @@ from gtgbm.growing.leaf_values import leaf_steps
 from gtgbm.growing.monotone import bounded_values
 from gtgbm.growing.other_tasks_columns import OtherTasksColumns
 from gtgbm.growing.owned_columns import OwnedColumns
+from gtgbm.growing.state import GrowerState
 
 __all__ = [
     "FeatureColumns",
+    "GrowerState",
     "GrownTree",
     "OtherTasksColumns",
     "OwnedColumns",

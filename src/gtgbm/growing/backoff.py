@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 
+
+@dataclass
 class SearchBackoff:
     """Decides which trees search for new features.
 
-    Parameters
+    Attributes
     ----------
     longest : int
         Most trees in a row that do not search; 0: every tree searches.
+    length, left : int
+        Trees to skip after the last search, and how many of them are left.
+    searched : bool
+        Whether the last tree searched.
+    n_owned : int
+        Features that were owned before the last tree.
     """
 
-    def __init__(self, longest: int) -> None:
-        self._longest = longest
-        # Trees to skip after the last search, and how many of them are left.
-        self._length = self._left = 0
-        self._searched = False
-        self._n_owned = 0
+    longest: int
+    length: int = 0
+    left: int = 0
+    searched: bool = False
+    n_owned: int = 0
 
     def start_tree(self, n_owned: int) -> bool:
         """Return whether the next tree searches; `n_owned` features are owned before it."""
-        if self._searched:
-            was_fruitful = n_owned > self._n_owned
-            self._length = 0 if was_fruitful else min(self._length + 1, self._longest)
-            self._left = self._length
-        self._searched = self._left == 0
-        self._left -= not self._searched
-        self._n_owned = n_owned
-        return self._searched
+        if self.searched:
+            was_fruitful = n_owned > self.n_owned
+            self.length = 0 if was_fruitful else min(self.length + 1, self.longest)
+            self.left = self.length
+        self.searched = self.left == 0
+        self.left -= not self.searched
+        self.n_owned = n_owned
+        return self.searched

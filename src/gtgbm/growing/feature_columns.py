@@ -7,6 +7,7 @@ import numpy as np
 from gtgbm.exact import I64, Bool
 from gtgbm.growing.other_tasks_columns import OtherTasksColumns
 from gtgbm.growing.owned_columns import OwnedColumns
+from gtgbm.growing.state import ColumnsState
 from gtgbm.pricing import FeatureCosts
 from gtgbm.search import Search
 from gtgbm.tree import BestSplits, Level, ScanPrices, Splits, TreeContext
@@ -105,6 +106,21 @@ class FeatureColumns:
         else:
             self.owned.drop_numbers(feature)
             self._search.return_column(feature)
+
+    def state(self) -> ColumnsState:
+        """Return which columns are held, and the state of the search."""
+        owned = self.owned
+        features = owned.numeric_features, self._other_tasks.features
+        return ColumnsState(*features, owned.tiles.category_use, self._search.state())
+
+    def restore(self, state: ColumnsState) -> None:
+        """Hold the columns of an interrupted fit; those owned from the start come first there too."""
+        for feature in state.owned[len(self.owned.numeric_features) :]:
+            self._own(feature)
+        for feature in state.of_other_tasks:
+            self._other_tasks.add(feature, self._search.take_column(feature))
+        self.owned.tiles.category_use[:] = state.category_use
+        self._search.restore(state.search)
 
 
 def _improve(

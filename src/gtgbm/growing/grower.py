@@ -13,6 +13,7 @@ from gtgbm.growing.backoff import SearchBackoff
 from gtgbm.growing.best_first import NodeFeatures, best_first, used_purchases
 from gtgbm.growing.feature_columns import FeatureColumns
 from gtgbm.growing.growing_tree import GrowingTree, Purchase
+from gtgbm.growing.state import GrowerState
 from gtgbm.pricing import FeatureCosts
 from gtgbm.search import JointPurchase, JointSearch
 from gtgbm.tree import Level, RowOrder, Tree, TreeContext, TreeLimits
@@ -94,6 +95,18 @@ class TreeGrower:
                 self._costs.give(feature)
                 self._is_listed[feature] = True
                 self._columns.own(np.array([feature]))
+
+    def state(self) -> GrowerState:
+        """Return what the next tree needs to know of earlier ones."""
+        costs, listed = self._costs, np.flatnonzero(self._is_listed)
+        return GrowerState(costs.owned, costs.spent, listed, self._backoffs, self._columns.state())
+
+    def restore(self, state: GrowerState) -> None:
+        """Continue from the state of an interrupted fit, after owning what is owned from the start."""
+        self._costs.restore(state.bought, state.spent)
+        self._is_listed[state.listed] = True
+        self._backoffs = state.backoffs
+        self._columns.restore(state.columns)
 
     def _buy(self, feature: int) -> None:
         """Own a feature that no node buys, and all that are bought together with it."""

@@ -38,6 +38,11 @@ class OtherTasksColumns:
         """Return the number of such features."""
         return len(self._position)
 
+    @property
+    def features(self) -> list[int]:
+        """These features, in the order of their columns."""
+        return list(self._position)
+
     def add(self, feature: int, column: BinnedColumn) -> None:
         """Add a feature that another task has bought."""
         use = NEW | int(self._directions[feature])

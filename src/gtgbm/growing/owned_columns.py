@@ -82,6 +82,12 @@ class OwnedColumns:
         categories = self.tiles.category_use
         return bool(((categories == NEW) | (categories == OTHER_TASKS)).any())
 
+    @property
+    def numeric_features(self) -> list[int]:
+        """The owned numeric features, in the order of their columns."""
+        found: list[int] = self.tiles.first_feature[self.tiles.use != CATEGORICAL].tolist()
+        return found
+
     def start_tree(self, allowed: Bool | None) -> None:
         """Discard the last tree's histograms.
 

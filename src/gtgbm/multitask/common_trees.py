@@ -9,7 +9,16 @@ import numpy as np
 from scipy.sparse import vstack
 
 from gtgbm import _core
-from gtgbm.boosting import Dataset, HistoryEntry, Model, Problem, empty_model, train
+from gtgbm.boosting import (
+    NO_CHECKPOINT,
+    Checkpoint,
+    Dataset,
+    HistoryEntry,
+    Model,
+    Problem,
+    empty_model,
+    train,
+)
 from gtgbm.data import issparse
 from gtgbm.exact import FitContext, RowWeights
 from gtgbm.losses import Targets
@@ -22,6 +31,7 @@ def common_trees(
     sharing: TaskSharing,
     pool: _core.Pool,
     owned: Sequence[Sequence[HistoryEntry]] | None = None,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> Model:
     """Fit one model to the rows of all tasks.
 
@@ -56,7 +66,7 @@ def common_trees(
         joint = joint.with_settings(settings.buying_nothing())
         model = empty_model(joint, context)
         model.history = list(owned[0])
-    return train(joint, context, (), model).model
+    return train(joint, context, (), model, checkpoint).model
 
 
 def _all_rows(tasks: Sequence[Task]) -> Dataset:

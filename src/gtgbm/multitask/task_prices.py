@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gtgbm.exact import F64, I64, Bool
@@ -45,6 +47,12 @@ class SharedFeatures:
         self.is_owned[self.units.members(feature)] = False
         self.owned.remove(feature)
         self.spent -= self.units.cost_of(feature)
+
+    def restore(self, owned: Sequence[int], spent: float) -> None:
+        """Own the features of an interrupted fit, in the order of their purchase."""
+        for feature in owned:
+            self.is_owned[self.units.members(feature)] = True
+        self.owned, self.spent = list(owned), spent
 
     def know(self, other: SharedFeatures) -> None:
         """Replace the owned features by those of another object."""

@@ -11,8 +11,11 @@ import numpy as np
 
 from gtgbm import _core
 from gtgbm.boosting import (
+    NO_CHECKPOINT,
     AnyCallback,
+    BoosterState,
     Callbacks,
+    Checkpoint,
     Fit,
     Fitted,
     HistoryEntry,
@@ -28,7 +31,7 @@ from gtgbm.multitask.common_trees import common_trees
 from gtgbm.multitask.shared_columns import SharedTable
 from gtgbm.multitask.task import Task, TaskSharing
 from gtgbm.multitask.task_prices import TaskCosts
-from gtgbm.multitask.turns import Parallel, Sequential, Turns
+from gtgbm.multitask.turns import Parallel, Sequential, Turns, TurnsState
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,14 @@ class FittedTasks:
     seconds: float
 
 
+@dataclass(frozen=True)
+class _TasksState:
+    """State of a multitask fit between two rounds, from which it can go on."""
+
+    tasks: list[BoosterState]
+    turns: TurnsState
+
+
 def train_tasks(
     tasks: Sequence[Task],
     sharing: TaskSharing,
@@ -56,6 +67,7 @@ def train_tasks(
     callbacks: Sequence[AnyCallback] = (),
     owned: Sequence[Sequence[HistoryEntry]] | None = None,
     starts: Sequence[F64] | None = None,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> FittedTasks:
     """Fit a model per task, one round of all tasks at a time; purchases become cheaper for other tasks.
 
@@ -66,6 +78,8 @@ def train_tasks(
         features.
     starts : sequence of ndarray of float64, shape (k,), or None
         Constant scores that each task begins with; None: the best of its rows.
+    checkpoint : Checkpoint
+        Rounds are kept there; if it has rounds of the same fit, the fit goes on from them.
     """
     begin = perf_counter()
     categorical = _categories(tasks)
@@ -80,7 +94,12 @@ def train_tasks(
     # Under a limit on all tasks, a task may buy what others own when it may buy nothing else.
     is_limited = sharing.limits.cost is not None or (limit is not None and limit < units.n_features)
     is_sharing = sharing.group_penalty > 0.0 or is_limited
-    common: Model | None = common_trees(tasks, sharing, pool, owned) if sharing.n_common_rounds else None
+    common: Model | None = None
+    if sharing.n_common_rounds:
+        common = checkpoint.stage(
+            "common trees", Model, lambda: common_trees(tasks, sharing, pool, owned, checkpoint)
+        )
+    saved = checkpoint.last_round(_TasksState)
 
     def assemble_task(k: int) -> Fit:
         task, prices = tasks[k], tasks[k].problem.settings.prices
@@ -100,25 +119,33 @@ def train_tasks(
             problem = problem.with_settings(problem.settings.buying_nothing())
             continued = empty_model(problem, context) if continued is None else continued
             continued.history = list(owned[k])
-        return assemble(problem, context, continued, among)
+        return assemble(problem, context, continued, among, None if saved is None else saved.tasks[k])
 
     fits = turns.run(assemble_task, range(len(tasks)))
-    fitted = _run_rounds(fits, tasks, turns, callbacks)
+    if saved is not None:
+        turns.restore(saved.turns)
+    fitted = _run_rounds(fits, tasks, turns, callbacks, checkpoint)
     bought = [_described(feature, d, categorical[0]) for feature in turns.owned]
     return FittedTasks(fitted, _with_used(bought, fitted), perf_counter() - begin)
 
 
 def _run_rounds(
-    fits: Sequence[Fit], tasks: Sequence[Task], turns: Turns, callbacks: Sequence[AnyCallback]
+    fits: Sequence[Fit],
+    tasks: Sequence[Task],
+    turns: Turns,
+    callbacks: Sequence[AnyCallback],
+    checkpoint: Checkpoint,
 ) -> list[Fitted]:
     """Run rounds until all tasks are done, or a callback stops training."""
     sizes = np.array([task.n_rows for task in tasks], dtype=np.float64)
     listeners = Callbacks(list(callbacks))
     listeners.start(_progress(fits, sizes, turns))
-    stop = False
-    while not stop and (active := [k for k, fit in enumerate(fits) if not fit.booster.is_done]):
+    while active := [k for k, fit in enumerate(fits) if not fit.booster.is_done]:
         turns.run(lambda k: fits[k].booster.add_round(), active)
-        stop = listeners.after_round(_progress(fits, sizes, turns))
+        if listeners.after_round(_progress(fits, sizes, turns)):
+            for fit in fits:
+                fit.booster.is_done = True
+        checkpoint.keep_round(lambda: _TasksState([fit.booster.state() for fit in fits], turns.state()))
     fitted = [fit.finished(fit.booster.finish()) for fit in fits]
     listeners.end(_progress(fits, sizes, turns))
     return fitted

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from gtgbm import _core
@@ -11,6 +12,25 @@ from gtgbm.multitask.task_prices import SharedFeatures
 from gtgbm.pricing import FeatureUnits, SpendingLimits
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class TurnsState:
+    """What the tasks share between two rounds.
+
+    Attributes
+    ----------
+    owned : list of int
+        Features of all tasks, in the order of purchase.
+    spent : float
+        What they cost.
+    n_runs : int
+        Number of runs so far, which decides whose turn it is to spend what is left of a budget.
+    """
+
+    owned: list[int]
+    spent: float
+    n_runs: int
 
 
 class Turns(Protocol):
@@ -35,6 +55,14 @@ class Turns(Protocol):
         """Return the results of `work`, such as one boosting round, for some tasks."""
         ...
 
+    def state(self) -> TurnsState:
+        """Return what the tasks share between two rounds."""
+        ...
+
+    def restore(self, state: TurnsState) -> None:
+        """Continue from the state of an interrupted fit."""
+        ...
+
 
 class Sequential:
     """Runs one task after the other; a purchase is cheaper for later tasks of the same round already."""
@@ -52,6 +80,14 @@ class Sequential:
     def run(self, work: Callable[[int], T], tasks: Sequence[int]) -> list[T]:
         """Return the results of `work` for some tasks."""
         return [work(k) for k in tasks]
+
+    def state(self) -> TurnsState:
+        """Return what the tasks share between two rounds."""
+        return TurnsState(self.owned, self._shared.spent, 0)
+
+    def restore(self, state: TurnsState) -> None:
+        """Continue from the state of an interrupted fit."""
+        self._shared.restore(state.owned, state.spent)
 
 
 class Parallel:
@@ -92,6 +128,16 @@ class Parallel:
         for of_task in self.shared:
             of_task.know(self._all)
         return results
+
+    def state(self) -> TurnsState:
+        """Return what the tasks share between two rounds."""
+        return TurnsState(self.owned, self._all.spent, self._n_runs)
+
+    def restore(self, state: TurnsState) -> None:
+        """Continue from the state of an interrupted fit."""
+        self._n_runs = state.n_runs
+        for shared in (self._all, *self.shared):
+            shared.restore(state.owned, state.spent)
 
     def _divide(self, tasks: Sequence[int]) -> None:
         """Set what each task may buy in the next round."""

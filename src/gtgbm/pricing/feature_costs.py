@@ -6,6 +6,7 @@ one unit are bought together, and a unit costs a multiple of the penalty (`units
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -194,6 +195,17 @@ class FeatureCosts:
         self._is_owned[self.units.members(feature)] = False
         self.owned.remove(feature)
         self._spend(-self.units.cost_of(feature))
+
+    @property
+    def spent(self) -> float:
+        """Cost of the owned features."""
+        return self._spent
+
+    def restore(self, owned: Sequence[int], spent: float) -> None:
+        """Own the features of an interrupted fit, in the order of their purchase."""
+        for feature in owned[len(self.owned) :]:
+            self._is_owned[self.units.members(feature)] = True
+        self.owned, self._spent, self._lowest = list(owned), spent, None
 
     def _spend(self, cost: float) -> None:
         self._spent += cost

@@ -3,7 +3,7 @@
 Exhaustive and sparse search, group tests, trend tests, screening of candidates, and the choice of a search.
 """
 
-from gtgbm.search.base import Search
+from gtgbm.search.base import Search, SearchState
 from gtgbm.search.choice import SearchChoice, choose_search
 from gtgbm.search.dealing import GroupTestSettings
 from gtgbm.search.exhaustive import ExhaustiveSearch
@@ -22,6 +22,7 @@ __all__ = [
     "Screening",
     "Search",
     "SearchChoice",
+    "SearchState",
     "TrendTests",
     "choose_search",
     "n_trend_rows",

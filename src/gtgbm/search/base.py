@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from gtgbm.data import BinnedColumn
-from gtgbm.exact import F64, I64, Bool
+from gtgbm.exact import F64, I8, I64, Bool
 from gtgbm.pricing import FeatureCosts
 from gtgbm.tree import Level, Splits, TreeContext
+
+
+@dataclass(frozen=True)
+class SearchState:
+    """What a search with group tests carries from tree to tree.
+
+    Attributes
+    ----------
+    recent_gains : list of float
+        Best gain of each of the last searched trees.
+    n_trees : int
+        Number of searched trees.
+    members : ndarray of int64, shape (p, size)
+        The subsets that are tested.
+    signs : ndarray of int8, shape (d,), or empty if no sums are tested
+        Sign of each feature in the sums of its subsets.
+    random : str
+        State of the random numbers.
+    """
+
+    recent_gains: list[float]
+    n_trees: int
+    members: I64
+    signs: I8
+    random: str
 
 
 class Search(Protocol):
@@ -48,4 +74,12 @@ class Search(Protocol):
 
     def return_column(self, feature: int) -> None:
         """Propose a feature again, whose column was taken before."""
+        ...
+
+    def state(self) -> SearchState | None:
+        """Return what the next tree must know of earlier ones, beside the columns taken; None: nothing."""
+        ...
+
+    def restore(self, state: SearchState | None) -> None:
+        """Continue from the state of a search of the same table with the same settings."""
         ...

@@ -7,6 +7,7 @@ import numpy as np
 from gtgbm.data import BinnedColumn, Columns, SparseColumns, Tiles
 from gtgbm.exact import F64, I64, NEW, SKIPPED, U8, Bool, FitContext
 from gtgbm.pricing import FeatureCosts
+from gtgbm.search.base import SearchState
 from gtgbm.search.sparse import SparseLevelSearch
 from gtgbm.tree import Level, LevelHistograms, ScanPrices, Splits, TreeContext
 
@@ -103,3 +104,10 @@ class ExhaustiveSearch:
             self._tiles.use[position] = NEW | int(self._directions[feature])
         elif self._sparse is not None:
             self._sparse.search_again(feature)
+
+    def state(self) -> SearchState | None:
+        """Return None: only the columns taken matter."""
+        return None
+
+    def restore(self, state: SearchState | None) -> None:
+        """Do nothing, see `state`."""

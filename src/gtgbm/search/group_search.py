@@ -11,6 +11,7 @@ import numpy as np
 from gtgbm.data import BinnedColumn, Columns
 from gtgbm.exact import F64, I32, I64, U8, Bool, FitContext
 from gtgbm.pricing import FeatureCosts
+from gtgbm.search.base import SearchState
 from gtgbm.search.candidates import CandidateColumns, RowSample, SideTerms
 from gtgbm.search.group_tests import GroupTests
 from gtgbm.search.trend_tests import TrendTests
@@ -191,6 +192,16 @@ class GroupSearch:
 
     def return_column(self, feature: int) -> None:
         """Do nothing: prices tell which features are owned, and codes of candidates are kept."""
+
+    def state(self) -> SearchState:
+        """Return recent gains, and the subsets under test."""
+        return SearchState(list(self._recent_gains), *self._tests.state())
+
+    def restore(self, state: SearchState | None) -> None:
+        """Continue from the state of an interrupted fit."""
+        assert state is not None
+        self._recent_gains = deque(state.recent_gains, maxlen=_TREES_REMEMBERED)
+        self._tests.restore(state.n_trees, state.members, state.signs, state.random)
 
     def _terms(self, tree: TreeContext, sample: RowSample) -> SideTerms:
         # The same share of the rows on each side as for a split of all rows, and the same shrinkage.

@@ -7,6 +7,8 @@ feature gives a candidate.
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 
 from gtgbm import _core
@@ -54,6 +56,8 @@ class GroupTests:
         else:
             columns.rank_codes(np.arange(columns.n_columns), test_rows, settings.n_codes, self._codes)
         self._n_trees = 0
+        self._members: I64 = np.empty((0, 0), dtype=np.int64)
+        self._sign: I8 = np.empty(0, dtype=np.int8)
         self._tiles: U8 = np.empty((0, 0, 0, 0), dtype=np.uint8)
 
     def start_tree(self, residuals: I64, costs: FeatureCosts) -> None:
@@ -87,6 +91,24 @@ class GroupTests:
             Features of each subset.
         residuals : ndarray of int64, shape (m,)
         """
+        self._use_subsets(members)
+        if members.shape[1]:
+            self._sign = self._signs(residuals)
+            self._build_codes()
+
+    def state(self) -> tuple[int, I64, I8, str]:
+        """Return the number of searched trees, the subsets, their signs, and the state of random numbers."""
+        return self._n_trees, self._members, self._sign, json.dumps(self._rng.bit_generator.state)
+
+    def restore(self, n_trees: int, members: I64, signs: I8, random: str) -> None:
+        """Continue from the state of an interrupted fit."""
+        self._n_trees, self._rng.bit_generator.state = n_trees, json.loads(random)
+        self._use_subsets(members)
+        if members.shape[1]:
+            self._sign = signs
+            self._build_codes()
+
+    def _use_subsets(self, members: I64) -> None:
         self._members = members
         if members.shape[1] == 0:
             return
@@ -96,14 +118,15 @@ class GroupTests:
         shape = (members.shape[0], self._shape.n_tiles, self._codes.shape[1], width)
         if self._tiles.shape != shape:
             self._tiles = np.empty(shape, dtype=np.uint8)
-        sign = self._signs(residuals)
+
+    def _build_codes(self) -> None:
         n_codes = self._settings.n_codes
         _core.build_group_codes(
             pool=self._pool,
             values=self._codes if self._scaled is None else self._scaled,
             top=n_codes if self._scaled is None else 65535,
-            members=members,
-            sign=sign,
+            members=self._members,
+            sign=self._sign,
             shape=self._native_shape,
             n_codes=n_codes,
             exact=self._settings.paper_scaling,

@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gtgbm import _core
-from gtgbm.boosting import AnyCallback, Dataset, Fitted, Model, Problem, empty_model, train
+from gtgbm.boosting import (
+    NO_CHECKPOINT,
+    AnyCallback,
+    Checkpoint,
+    Dataset,
+    Fitted,
+    Model,
+    Problem,
+    empty_model,
+    train,
+)
 from gtgbm.exact import FitContext
 from gtgbm.selection.features import owning
 from gtgbm.selection.folds import Folds
 from gtgbm.selection.forward_backward import ForwardBackward
 from gtgbm.selection.importance import Importance
 from gtgbm.selection.judging import Judge, Problems, Stage
+from gtgbm.selection.kept import kept_models, selected_features
 from gtgbm.selection.limits import Limits
 from gtgbm.selection.stages import ignore, stage_settings, too_few_rows, with_used_features
 
@@ -22,6 +33,7 @@ def train_selecting(
     callbacks: Sequence[AnyCallback] = (),
     continued: Model | None = None,
     report: Callable[[str], None] = ignore,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> Fitted:
     """Fit a model; with forward-backward selection, its features are selected first.
 
@@ -29,6 +41,8 @@ def train_selecting(
     ----------
     report : callable
         ``report(text)`` is told each phase of the selection.
+    checkpoint : Checkpoint
+        Models of the selection and rounds of the last fit are kept there, and taken from there.
     """
     context, settings = FitContext(pool), problem.settings
     folds = None
@@ -36,11 +50,12 @@ def train_selecting(
         folds = Folds.of([problem.data])
     if folds is None:
         # A continued fit keeps its features, and a few rows say nothing about rows not trained on.
-        return train(problem, context, callbacks, continued)
+        return train(problem, context, callbacks, continued, checkpoint)
     with context.timings.stage("selection"):
-        (importance,) = ForwardBackward(_judge(problem, folds, context, report)).select()
+        judge = _judge(problem, folds, context, report, checkpoint)
+        (importance,) = selected_features(judge, checkpoint)
     report("")
-    return _train_owning(problem, importance, context, callbacks)
+    return _train_owning(problem, importance, context, callbacks, checkpoint)
 
 
 def train_path(
@@ -63,15 +78,26 @@ def train_path(
 
 
 def _train_owning(
-    problem: Problem, importance: Importance, context: FitContext, callbacks: Sequence[AnyCallback]
+    problem: Problem,
+    importance: Importance,
+    context: FitContext,
+    callbacks: Sequence[AnyCallback],
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> Fitted:
     """Fit a model that owns features from the start and buys no others."""
     last = problem.with_settings(problem.settings.buying_nothing())
-    fitted = train(last, context, callbacks, owning(empty_model(problem, context).start, importance))
+    owned = owning(empty_model(problem, context).start, importance)
+    fitted = train(last, context, callbacks, owned, checkpoint)
     return with_used_features(fitted, importance, problem.settings.prices.units.fixed)
 
 
-def _judge(problem: Problem, folds: Folds, context: FitContext, report: Callable[[str], None]) -> Judge:
+def _judge(
+    problem: Problem,
+    folds: Folds,
+    context: FitContext,
+    report: Callable[[str], None],
+    checkpoint: Checkpoint = NO_CHECKPOINT,
+) -> Judge:
     """Return what judges features by models of folds."""
     empty = empty_model(problem, context)
 
@@ -87,4 +113,4 @@ def _judge(problem: Problem, folds: Folds, context: FitContext, report: Callable
     prices = problem.settings.prices
     limits = Limits(prices.limits.count, None, prices.limits.cost, prices.units)
     problems = Problems(problem.loss, [empty.start], limits, problem.settings.columns.given)
-    return Judge(folds, trained, problems, context, report)
+    return Judge(folds, kept_models(trained, checkpoint), problems, context, report)

@@ -9,7 +9,17 @@ from time import perf_counter
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.boosting import AnyCallback, Dataset, Fitted, HistoryEntry, Model, Problem, empty_model
+from gtgbm.boosting import (
+    NO_CHECKPOINT,
+    AnyCallback,
+    Checkpoint,
+    Dataset,
+    Fitted,
+    HistoryEntry,
+    Model,
+    Problem,
+    empty_model,
+)
 from gtgbm.exact import FitContext
 from gtgbm.multitask import FittedTasks, Task, TaskSharing, train_tasks
 from gtgbm.pricing import SpendingLimits
@@ -18,6 +28,7 @@ from gtgbm.selection.folds import MOST_ROWS, Folds
 from gtgbm.selection.forward_backward import ForwardBackward
 from gtgbm.selection.importance import Importance, over_tasks
 from gtgbm.selection.judging import Judge, Problems, Stage
+from gtgbm.selection.kept import kept_models, selected_features
 from gtgbm.selection.limits import Limits
 from gtgbm.selection.stages import ignore, stage_settings, too_few_rows, with_used_features
 
@@ -31,6 +42,7 @@ def train_tasks_selecting(
     pool: _core.Pool,
     callbacks: Sequence[AnyCallback] = (),
     report: Callable[[str], None] = ignore,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> FittedTasks:
     """Fit a model per task; with forward-backward selection, their features are selected first.
 
@@ -38,16 +50,18 @@ def train_tasks_selecting(
     ----------
     report : callable
         ``report(text)`` is told each phase of the selection.
+    checkpoint : Checkpoint
+        Models of the selection and rounds of the last fit are kept there, and taken from there.
     """
     begin, limits = perf_counter(), _limits(tasks, sharing)
     folds = None
     if tasks[0].problem.settings.prices.drops and not limits.is_none:
         folds = _folds(tasks)
     if folds is None:
-        return train_tasks(tasks, sharing, pool, callbacks)
-    importance = ForwardBackward(_judge(tasks, folds, sharing, pool, report)).select()
+        return train_tasks(tasks, sharing, pool, callbacks, checkpoint=checkpoint)
+    importance = selected_features(_judge(tasks, folds, sharing, pool, report, checkpoint), checkpoint)
     report("")
-    fitted = _train_owning(tasks, importance, sharing, pool, callbacks)
+    fitted = _train_owning(tasks, importance, sharing, pool, callbacks, checkpoint)
     return replace(fitted, seconds=perf_counter() - begin)
 
 
@@ -77,13 +91,14 @@ def _train_owning(
     sharing: TaskSharing,
     pool: _core.Pool,
     callbacks: Sequence[AnyCallback],
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> FittedTasks:
     """Fit models that own features from the start and buy no others."""
     begin, limits = perf_counter(), _limits(tasks, sharing)
     if sharing.n_common_rounds:
         importance = [_for_all(importance, limits, tasks)] * len(tasks)
     owned = [[feature.entry(value) for feature, value in of_task.items()] for of_task in importance]
-    fitted = train_tasks(tasks, sharing, pool, callbacks, owned)
+    fitted = train_tasks(tasks, sharing, pool, callbacks, owned, checkpoint=checkpoint)
     fixed = limits.units.fixed
     models = [with_used_features(*pair, fixed) for pair in zip(fitted.tasks, importance, strict=True)]
     return FittedTasks(models, _selected(models), perf_counter() - begin)
@@ -114,6 +129,7 @@ def _judge(
     sharing: TaskSharing,
     pool: _core.Pool,
     report: Callable[[str], None],
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> Judge:
     """Return what judges features by models of folds."""
     context = FitContext(pool)
@@ -133,7 +149,7 @@ def _judge(
         return [fitted.model for fitted in train_tasks(of_stage, alone, pool, (), owned, starts).tasks]
 
     problems = Problems(tasks[0].problem.loss, starts, _limits(tasks, sharing))
-    return Judge(folds, trained, problems, context, report)
+    return Judge(folds, kept_models(trained, checkpoint), problems, context, report)
 
 
 def _for_all(importance: Sequence[Importance], limits: Limits, tasks: Sequence[Task]) -> Importance:
