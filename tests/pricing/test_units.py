@@ -29,6 +29,13 @@ def test_what_a_budget_leaves() -> None:
     assert Units.of(np.array([2.0, 4.0, 1.0]), None, []).relative().cost.tolist() == [1.0, 2.0, 1.0]  # type: ignore[union-attr]
 
 
+def test_columns_with_the_others_of_their_groups() -> None:
+    units = Units(group=np.array([-1, 0, 1, 0, 1, -1]))
+    assert units.with_groups([3, 5]) == [1, 3, 5]
+    assert units.with_groups([]) == []
+    assert Units().with_groups([2, 0]) == [0, 2]
+
+
 def test_rounding_does_not_make_a_budget_smaller() -> None:
     assert 0.1 + 0.1 + 0.1 > 0.3
     assert highest_cost(0.1 + 0.1, 0.3) >= 0.1

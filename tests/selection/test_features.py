@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gtgbm import AGBMRegressor, _core
-from gtgbm.selection.features import Feature, FeatureForest, owning
+from gtgbm.selection.features import Feature, FeatureForest, _numbered, owning
 
 
 def test_missing_values_are_one_category() -> None:
@@ -21,6 +23,21 @@ def test_missing_values_are_one_category() -> None:
     entries = owning(np.zeros(1), [Feature(1), Feature.of(2, 4.0)]).history
     assert [(entry.feature, entry.category) for entry in entries] == [(1, None), (2, 4.0)]
     assert [entry.price for entry in entries] == [0.0, 0.0]
+
+
+@given(
+    pairs=st.lists(
+        st.tuples(st.integers(0, 4), st.sampled_from([0.0, -0.0, 1.0, math.nan, -math.nan, math.inf])),
+        max_size=30,
+    )
+)
+def test_features_are_numbered_in_the_order_in_which_they_occur(pairs: list[tuple[int, float]]) -> None:
+    number: dict[Feature, int] = {}
+    expected = [number.setdefault(Feature.of(*pair), len(number)) for pair in pairs]
+    column = np.array([pair[0] for pair in pairs], dtype=np.int64)
+    first, found = _numbered(column, np.array([pair[1] for pair in pairs], dtype=np.float64))
+    assert found.tolist() == expected
+    assert [Feature.of(*pairs[place]) for place in first] == list(number)
 
 
 def test_a_forest_of_features_has_the_scores_of_the_model() -> None:

@@ -36,12 +36,12 @@ def test_each_row_is_held_out_once_and_classes_are_spread_evenly(
     folds = Folds.of([dataset(y)])
     assert folds is not None
     folds = folds.dealt_again(seed) if again else folds
-    held_out = [rows_of(folds.held_out(fold)[0]) for fold in range(N_FOLDS)]
+    held_out = [rows_of(folds.held_out(fold, 0)) for fold in range(N_FOLDS)]
     assert sorted(row for rows in held_out for row in rows) == list(range(n_rows))
     for fold, rows in enumerate(held_out):
         assert rows == sorted(rows)
         assert sorted(rows + rows_of(folds.training(fold)[0])) == list(range(n_rows))
-        np.testing.assert_array_equal(folds.held_out(fold)[0].targets.y, y[rows])
+        np.testing.assert_array_equal(folds.held_out(fold, 0).targets.y, y[rows])
     for k in range(n_classes):
         counts = [int((y[rows] == k).sum()) for rows in held_out]
         # A class may begin and end within a block of neighbours.
@@ -58,7 +58,7 @@ def test_queries_stay_together(seed: int, n_queries: int) -> None:
     (number,) = folds.number
     assert all(len(set(number[qid == query])) == 1 for query in range(n_queries))
     for fold in range(N_FOLDS):
-        (part,) = folds.held_out(fold)
+        part = folds.held_out(fold, 0)
         assert part.targets.queries is not None
         for q in range(len(part.targets.queries)):
             at = part.targets.queries.rows[part.targets.queries.begin[q] : part.targets.queries.begin[q + 1]]

@@ -3,7 +3,15 @@
 Settings, assembling the parts, rounds, row and column sampling, evaluation, callbacks, checkpoints.
 """
 
-from gtgbm.boosting.assembling import Fit, Fitted, TaskParts, assemble, empty_model, train
+from gtgbm.boosting.assembling import (
+    Fit,
+    Fitted,
+    TaskParts,
+    assemble,
+    chosen_search,
+    empty_model,
+    train,
+)
 from gtgbm.boosting.booster import BoosterState
 from gtgbm.boosting.callbacks import AnyCallback, Callback, Callbacks, Progress
 from gtgbm.boosting.checkpoint import NO_CHECKPOINT, Checkpoint, CheckpointFile, FitIdentity
@@ -50,6 +58,7 @@ __all__ = [
     "TaskParts",
     "TreeSettings",
     "assemble",
+    "chosen_search",
     "empty_model",
     "tracked",
     "train",

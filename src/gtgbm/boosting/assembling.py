@@ -123,7 +123,7 @@ def assemble(
     n, d = table.shape
     directions = settings.columns.directions(d)
     searched = settings.searched(d)
-    choice = _choice_of_search(problem, searched, context)
+    choice = chosen_search(problem, context)
     with timings.stage("binning"):
         categorical = _categorical(problem) if among is None else among.categorical
     threshold_rows = _THRESHOLD_ROWS[str(choice)]
@@ -154,12 +154,14 @@ def assemble(
     return Fit(Booster(problem, context, grower, model, saved), choice, timings)
 
 
-def _choice_of_search(problem: Problem, searched: I64, context: FitContext) -> SearchChoice:
+def chosen_search(problem: Problem, context: FitContext) -> SearchChoice:
+    """Return the search of a fit, which the settings name or leave to choose by the table."""
     settings, table = problem.settings, problem.data.table
     with context.timings.stage("choice of search"):
         if settings.search.name != "auto":
             return SearchChoice(settings.search.name, "asked for")
         n_test, tests = _n_test_rows(problem), settings.search.group_tests
+        searched = settings.searched(table.shape[1])
         return choose_search(table, searched, settings.rounds.n_rounds, n_test, tests)
 
 
@@ -178,10 +180,14 @@ def _categorical(problem: Problem) -> list[CategoryColumn]:
 
 
 def _columns(problem: Problem, sample: I64, context: FitContext) -> Columns:
-    table, max_bins = problem.data.table, problem.settings.columns.max_bins
-    if isinstance(table, np.ndarray):
-        return DenseColumns(table, context.pool, max_bins, sample)
-    return SparseColumns(table, context.pool, max_bins, sample)
+    table, max_bins, kept = problem.data.table, problem.settings.columns.max_bins, problem.data.kept
+
+    def made() -> Columns:
+        if isinstance(table, np.ndarray):
+            return DenseColumns(table, context.pool, max_bins, sample, keeps_codes=kept is not None)
+        return SparseColumns(table, context.pool, max_bins, sample)
+
+    return made() if kept is None else kept.get(context.pool, sample, made)
 
 
 def _n_units(problem: Problem, model: Model) -> int:

@@ -203,6 +203,10 @@ class Settings:
         """Return the same settings with another limit on the number of features."""
         return self.with_prices(replace(self.prices, limits=replace(self.prices.limits, count=limit)))
 
+    def with_search(self, name: SearchName) -> Settings:
+        """Return the same settings with another search for new features."""
+        return replace(self, search=replace(self.search, name=name))
+
     def buying_nothing(self) -> Settings:
         """Return the same settings, but no feature is bought beside those that are owned from the start."""
         return self.with_limit(0)

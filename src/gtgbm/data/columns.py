@@ -7,10 +7,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.exact import F64, I32, I64, U8, U16, Table
+from gtgbm.exact import F64, I32, I64, U8, U16, Bool, Table
 
 _ENCODE_BATCH = 512
 """Columns binned in one kernel call: enough to keep threads busy, few enough for Ctrl-C to be prompt."""
+
+_KEPT_COLUMNS = 64
+"""Codes of so many columns at a time are those of tests, which cover all columns; fewer are candidates."""
 
 
 class BinnedColumn(NamedTuple):
@@ -140,10 +143,15 @@ class DenseColumns:
         At most 255.
     sample : ndarray of int64
         Rows that thresholds are computed from, ascending.
+    keeps_codes : bool
+        Whether coarse codes of many columns are kept: other fits to the table ask for the same ones.
     """
 
-    def __init__(self, table: Table, pool: _core.Pool, max_bins: int, sample: I64) -> None:
+    def __init__(
+        self, table: Table, pool: _core.Pool, max_bins: int, sample: I64, *, keeps_codes: bool = False
+    ) -> None:
         self.table = table
+        self._kept_codes: dict[tuple[bytes, int], tuple[U8, Bool]] | None = {} if keeps_codes else None
         self.n_rows, self.n_columns = table.shape
         self.sample = sample
         self._pool = pool
@@ -168,7 +176,18 @@ class DenseColumns:
 
     def rank_codes(self, columns: I64, rows: I64, levels: int, out: U8) -> None:
         """Write coarse codes of some rows."""
-        _core.rank_codes(self._pool, self.table, rows, columns, levels, out)
+        if self._kept_codes is None or columns.shape[0] < _KEPT_COLUMNS:
+            _core.rank_codes(self._pool, self.table, rows, columns, levels, out)
+            return
+        key, shape = (rows.tobytes(), levels), (self.n_columns, rows.shape[0])
+        if key not in self._kept_codes:
+            self._kept_codes[key] = np.empty(shape, dtype=np.uint8), np.zeros(shape[0], dtype=np.bool_)
+        codes, is_kept = self._kept_codes[key]
+        new = columns[~is_kept[columns]]
+        fresh = np.empty((new.shape[0], rows.shape[0]), dtype=np.uint8)
+        _core.rank_codes(self._pool, self.table, rows, new, levels, fresh)
+        codes[new], is_kept[new] = fresh, True
+        out[...] = codes[columns]
 
     def minmax_values(self, rows: I64, out: U16) -> None:
         """Write min-max scaled values of some rows of all columns."""

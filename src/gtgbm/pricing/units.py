@@ -69,6 +69,14 @@ class Units:
         """Return the group of a column; None: it has none."""
         return None if self.group is None or self.group[column] < 0 else int(self.group[column])
 
+    def with_groups(self, columns: Iterable[int]) -> list[int]:
+        """Return some columns and the others of their groups, ascending."""
+        chosen = set(columns)
+        if self.group is not None:
+            groups = {group for column in chosen if (group := self.group_of(column)) is not None}
+            chosen.update(np.flatnonzero(np.isin(self.group, list(groups))).tolist())
+        return sorted(chosen)
+
     def distinct(self, columns: Iterable[int]) -> list[int]:
         """Return some columns, of each group only the first."""
         first: dict[tuple[int | None, int], int] = {}
@@ -109,9 +117,7 @@ class Units:
         if budget is None or self.cost is None:
             return self
         is_owned: Bool = np.zeros(self.cost.shape[0], dtype=np.bool_)
-        is_owned[list(self.fixed)] = True
-        if self.group is not None:
-            is_owned |= np.isin(self.group, self.group[is_owned]) & (self.group >= 0)
+        is_owned[self.with_groups(self.fixed)] = True
         may_use = (self.cost <= highest_cost(self.fixed_cost, budget)) | is_owned
         return replace(self, cost=np.where(may_use, self.cost, np.inf))
 

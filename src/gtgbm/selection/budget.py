@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from gtgbm.boosting import Dataset
 from gtgbm.selection.comparison import difference
 from gtgbm.selection.features import FeatureForest
 from gtgbm.selection.importance import Importance
@@ -28,9 +31,10 @@ def within_budget(judge: Judge, importance: list[Importance]) -> list[Importance
     limits = judge.problems.limits
     if limits.cost is None or limits.units.cost is None:
         return importance
+    rows = judge.folds.training(0, keeps=True)
     sets = [
         limits.cut(importance, judge.weights, limits.wanted),
-        *(_bought(judge, share) for share in _PRICES),
+        *(_bought(judge, rows, share) for share in _PRICES),
         limits.cut(importance, judge.weights, limits.wanted, by_value=True),
     ]
     different = {tuple(frozenset(of_task) for of_task in one): one for one in sets}
@@ -45,9 +49,9 @@ def within_budget(judge: Judge, importance: list[Importance]) -> list[Importance
     return best
 
 
-def _bought(judge: Judge, share: float) -> list[Importance]:
+def _bought(judge: Judge, rows: Sequence[Dataset], share: float) -> list[Importance]:
     """Return the features that models buy at a price that is a share of the squared error at the root."""
-    limits, rows = judge.problems.limits, judge.folds.training(0)
+    limits = judge.problems.limits
     judge.report(f"budget: price {share:g}")
     price = share * min(task.n_rows for task in rows)
     bought = []

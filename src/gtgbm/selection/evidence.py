@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gtgbm.boosting import Dataset, Model
+from gtgbm.boosting import Dataset
 from gtgbm.exact import F64, FitContext
 from gtgbm.losses import Loss
 from gtgbm.selection.features import Feature, FeatureForest
@@ -54,15 +54,14 @@ class Evidence:
         self.constant_losses += other.constant_losses
 
     def add_fold(
-        self, model: Model, rows: Dataset, loss: Loss, context: FitContext, seed: Sequence[int]
+        self, of_model: FeatureForest, rows: Dataset, loss: Loss, context: FitContext, seed: Sequence[int]
     ) -> None:
         """Add the evidence of a model on rows that it was not trained on."""
-        of_model = FeatureForest.of(model)
         self.gains.append(_shares(dict(zip(of_model.features, of_model.gains.tolist(), strict=True))))
         held_out = HeldOut.of(of_model, rows, loss, context)
         self.unit_losses.append(held_out.losses)
         self.constant_losses.append(
-            loss.unit_losses(constant_scores(model.start, rows), rows.targets, context)
+            loss.unit_losses(constant_scores(of_model.forest.start, rows), rows.targets, context)
         )
         rises = held_out.rises(of_model, rows, loss, context, seed)
         for feature, rise in zip(of_model.features, rises, strict=True):

@@ -11,7 +11,7 @@ import numpy as np
 
 from gtgbm.boosting import HistoryEntry, Model
 from gtgbm.exact import F64, I64
-from gtgbm.tree import Forest, Tree
+from gtgbm.tree import Forest
 
 
 class Feature(NamedTuple):
@@ -80,22 +80,52 @@ class FeatureForest:
     @classmethod
     def of(cls, model: Model) -> FeatureForest:
         """Return the trees of a model with numbered features."""
-        by_category = {entry.feature for entry in model.history if entry.category is not None}
-        number: dict[Feature, int] = {}
-        trees = [_renumbered(tree, by_category, number) for tree in model.trees]
-        gains = np.zeros(len(number))
-        for tree in trees:
-            splits = tree.feature >= 0
-            np.add.at(gains, tree.feature[splits], tree.gain[splits])
-        columns = np.array([feature.column for feature in number], dtype=np.int64)
-        return cls(list(number), Forest.of(trees, model.outputs, model.start), columns, gains)
+        by_category = [entry.feature for entry in model.history if entry.category is not None]
+        column, gain = _joined(model, "feature").astype(np.int64), _joined(model, "gain")
+        is_split = column >= 0
+        is_category = np.isin(column, by_category) & is_split
+        # All splits of a whole column are one feature, whatever their thresholds.
+        category = np.where(is_category, _joined(model, "threshold"), 0.0)
+        first, number = _numbered(column[is_split], category[is_split])
+        columns, categories = column[is_split][first], category[is_split][first]
+        features = [
+            Feature.of(one, float(value) if of_category else None)
+            for one, value, of_category in zip(
+                columns.tolist(), categories, is_category[is_split][first], strict=True
+            )
+        ]
+        gains = np.zeros(first.shape[0])
+        np.add.at(gains, number, gain[is_split])
+        numbers = np.full(column.shape[0], -1)
+        numbers[is_split] = number
+        ends = np.cumsum([tree.n_nodes for tree in model.trees])[:-1]
+        trees = [
+            replace(tree, feature=of_tree.astype(tree.feature.dtype))
+            for tree, of_tree in zip(model.trees, np.split(numbers, ends), strict=bool(model.trees))
+        ]
+        forest = Forest.of(trees, model.outputs, model.start)
+        return cls(features, forest, columns, gains)
 
 
-def _renumbered(tree: Tree, by_category: set[int], number: dict[Feature, int]) -> Tree:
-    """Return the tree with numbers of features instead of columns; new features get the next numbers."""
-    features = np.full(tree.feature.shape[0], -1, dtype=tree.feature.dtype)
-    for node in np.flatnonzero(tree.feature >= 0).tolist():
-        column = int(tree.feature[node])
-        feature = Feature.of(column, float(tree.threshold[node]) if column in by_category else None)
-        features[node] = number.setdefault(feature, len(number))
-    return replace(tree, feature=features)
+def _joined(model: Model, name: str) -> F64:
+    """Return an attribute of the nodes of all trees as one array."""
+    return np.concatenate([np.empty(0), *(getattr(tree, name) for tree in model.trees)])
+
+
+def _numbered(column: I64, category: F64) -> tuple[I64, I64]:
+    """Give pairs of a column and a category numbers, in the order in which they first occur.
+
+    Returns
+    -------
+    first : ndarray of int64, shape (pairs,)
+        Where each pair first occurs.
+    number : ndarray of int64, shape of `column`
+    """
+    # Bits, because NaN does not equal itself; the addition makes -0 the same as 0.
+    bits = np.where(np.isnan(category), np.nan, category + 0.0).view(np.int64)
+    _, of_category = np.unique(bits, return_inverse=True)
+    pair = of_category.ravel() * (column.max(initial=0) + 1) + column
+    _, first, number = np.unique(pair, return_index=True, return_inverse=True)
+    rank = np.empty(first.shape[0], dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(first.shape[0])
+    return np.sort(first), rank[number.ravel()]

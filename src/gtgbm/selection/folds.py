@@ -61,17 +61,16 @@ class Folds:
             number.append(of_rows[rows])
         return cls(kept, number)
 
-    def training(self, fold: int) -> list[Dataset]:
-        """Return the rows of each task outside a fold."""
+    def training(self, fold: int, columns: I64 | None = None, *, keeps: bool = False) -> list[Dataset]:
+        """Return the rows of each task outside a fold; see `Dataset.of_rows`."""
         return [
-            task.of_rows(np.flatnonzero(at != fold)) for task, at in zip(self.tasks, self.number, strict=True)
+            task.of_rows(np.flatnonzero(at != fold), columns, keeps=keeps)
+            for task, at in zip(self.tasks, self.number, strict=True)
         ]
 
-    def held_out(self, fold: int) -> list[Dataset]:
-        """Return the rows of each task in a fold."""
-        return [
-            task.of_rows(np.flatnonzero(at == fold)) for task, at in zip(self.tasks, self.number, strict=True)
-        ]
+    def held_out(self, fold: int, task: int, columns: I64 | None = None) -> Dataset:
+        """Return the rows of a task in a fold; see `Dataset.of_rows`."""
+        return self.tasks[task].of_rows(np.flatnonzero(self.number[task] == fold), columns)
 
     def dealt_again(self, *numbers: int) -> Folds:
         """Return the same rows in other folds, which depend on some numbers."""

@@ -72,13 +72,15 @@ class ForwardBackward:
         limit = int(max(least, factor * wanted))
         # The largest of d standard normal variables squared is about 2 log d.
         high = max(_LOW_PRICE, 2.0 * math.log(self._judge.folds.tasks[0].table.shape[1]))
-        evidence = self._judge.bought(Stage(high, limit))
+        rows = self._judge.training_rows()
+        evidence = self._judge.bought(Stage(high, limit), rows)
         # Models that buy all they may at a high price would only buy more noise at a lower one.
         for price, enough in ((_LOW_PRICE, limit), (_LOWEST_PRICE, wanted)):
             if all(len(of_task.rise) >= enough for of_task in evidence):
                 break
-            _add(evidence, self._judge.bought(Stage(price, limit)))
-        _add(evidence, self._judge.bought(Stage(high, limit, without=self._best_columns(evidence))))
+            _add(evidence, self._judge.bought(Stage(price, limit), rows))
+        substitutes = Stage(high, limit, without=self._best_columns(evidence))
+        _add(evidence, self._judge.bought(substitutes, rows))
         return evidence
 
     def _best_columns(self, evidence: Sequence[Evidence]) -> frozenset[int]:

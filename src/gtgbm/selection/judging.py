@@ -106,13 +106,23 @@ class Judge:
         owned = {*self.problems.given, *self.problems.limits.units.fixed}
         return {feature: value for feature, value in importance.items() if feature.column not in owned}
 
-    def bought(self, stage: Stage) -> list[Evidence]:
-        """Return the evidence of models that buy features."""
+    def training_rows(self) -> list[list[Dataset]]:
+        """Return the rows of each task outside each fold, for several models that buy features."""
+        return [self.folds.training(fold, keeps=True) for fold in range(N_FOLDS)]
+
+    def bought(self, stage: Stage, rows: Sequence[Sequence[Dataset]]) -> list[Evidence]:
+        """Return the evidence of models that buy features.
+
+        Parameters
+        ----------
+        rows : sequence of sequence of Dataset
+            The result of `training_rows`.
+        """
         evidence = [Evidence() for _ in self.weights]
         for fold in range(N_FOLDS):
             what = "substitutes" if stage.without else f"price {stage.price:.1f}"
             self.report(f"forward: {what}, fold {fold + 1} of {N_FOLDS}")
-            self._add(evidence, self.folds, fold, stage)
+            self._add(evidence, self.folds, fold, self.trainer(rows[fold], stage))
         return evidence
 
     def judged_again(self, number: int, features: Sequence[Importance]) -> list[Evidence]:
@@ -125,7 +135,7 @@ class Judge:
         for deal in range(n_deals):
             folds = self.folds.dealt_again(number, deal)
             for fold in range(N_FOLDS):
-                self._add(evidence, folds, fold, _owning(features))
+                self._add(evidence, folds, fold, self._owning(folds, fold, features))
         return evidence
 
     def losses(self, folds: Folds, features: Sequence[Sequence[Importance]]) -> Losses:
@@ -138,22 +148,27 @@ class Judge:
         """
         losses: list[list[F64]] = [[] for _ in self.weights]
         for fold in range(N_FOLDS):
-            for k, model, rows in self._trained(folds, fold, _owning(features[fold % len(features)])):
-                forest = FeatureForest.of(model)
+            models = self._owning(folds, fold, features[fold % len(features)])
+            for k, forest, rows in _judged(folds, fold, models):
                 losses[k].append(HeldOut.of(forest, rows, self.problems.loss, self.context).losses)
         return losses
 
-    def _add(self, evidence: Sequence[Evidence], folds: Folds, fold: int, stage: Stage) -> None:
-        """Train models outside a fold and add the evidence of its rows."""
-        for k, model, rows in self._trained(folds, fold, stage):
-            evidence[k].add_fold(model, rows, self.problems.loss, self.context, [fold, k])
+    def _add(self, evidence: Sequence[Evidence], folds: Folds, fold: int, models: Sequence[Model]) -> None:
+        """Add the evidence of the rows of a fold, which the models were not trained on."""
+        for k, forest, rows in _judged(folds, fold, models):
+            evidence[k].add_fold(forest, rows, self.problems.loss, self.context, [fold, k])
 
-    def _trained(self, folds: Folds, fold: int, stage: Stage) -> Iterator[tuple[int, Model, Dataset]]:
-        """Train models outside a fold; yield the number of each task, its model and its rows of the fold."""
-        models = self.trainer(folds.training(fold), stage)
-        yield from zip(range(len(models)), models, folds.held_out(fold), strict=True)
+    def _owning(self, folds: Folds, fold: int, features: Sequence[Importance]) -> list[Model]:
+        """Train models outside a fold that own some features and buy none."""
+        owned = {feature.column for of_task in features for feature in of_task}
+        units = self.problems.limits.units
+        columns = units.with_groups(owned | {*self.problems.given, *units.fixed})
+        rows = folds.training(fold, np.array(columns, dtype=np.int64))
+        return self.trainer(rows, Stage(0.0, 0, [list(of_task) for of_task in features]))
 
 
-def _owning(features: Sequence[Importance]) -> Stage:
-    """Return a stage whose models own some features and buy none."""
-    return Stage(0.0, 0, [list(of_task) for of_task in features])
+def _judged(folds: Folds, fold: int, models: Sequence[Model]) -> Iterator[tuple[int, FeatureForest, Dataset]]:
+    """Yield the number of each task, its model, and the rows of the fold with the columns of the model."""
+    for k, model in enumerate(models):
+        forest = FeatureForest.of(model)
+        yield k, forest, folds.held_out(fold, k, forest.columns)

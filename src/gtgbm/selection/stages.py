@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gtgbm.boosting import Dataset, Fitted, PriceSettings, Settings
+from gtgbm.boosting import (
+    Dataset,
+    Fitted,
+    PriceSettings,
+    Problem,
+    SearchName,
+    Settings,
+    chosen_search,
+)
+from gtgbm.exact import FitContext
 from gtgbm.pricing import SpendingLimits, Units
 from gtgbm.selection.features import Feature, FeatureForest
 from gtgbm.selection.importance import Importance
@@ -55,6 +64,20 @@ def stage_settings(settings: Settings, stage: Stage, n_scores: int, rows: Datase
         ),
         prices=_prices(stage, min(stage.price / n_rows, _LARGEST_PENALTY), units),
     )
+
+
+def with_one_search(problem: Problem, rows: Dataset, context: FitContext) -> Problem:
+    """Return the problem with the search that suits some rows; each fit would choose it again.
+
+    Parameters
+    ----------
+    rows : Dataset
+        The rows that folds are taken from.
+    """
+    settings = stage_settings(problem.settings, Stage(0.0, None), problem.loss.n_scores, rows)
+    choice = chosen_search(replace(problem, data=rows, settings=settings), context)
+    name: SearchName = "group-testing" if choice == "group-testing" else "exhaustive"
+    return problem.with_settings(problem.settings.with_search(name))
 
 
 def _prices(stage: Stage, penalty: float, units: Units) -> PriceSettings:

@@ -24,7 +24,13 @@ from gtgbm.selection.importance import Importance
 from gtgbm.selection.judging import Judge, Problems, Stage
 from gtgbm.selection.kept import kept_models, selected_features
 from gtgbm.selection.limits import Limits
-from gtgbm.selection.stages import ignore, stage_settings, too_few_rows, with_used_features
+from gtgbm.selection.stages import (
+    ignore,
+    stage_settings,
+    too_few_rows,
+    with_one_search,
+    with_used_features,
+)
 
 
 def train_selecting(
@@ -99,7 +105,7 @@ def _judge(
     checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> Judge:
     """Return what judges features by models of folds."""
-    empty = empty_model(problem, context)
+    empty, problem = empty_model(problem, context), with_one_search(problem, folds.tasks[0], context)
 
     def trained(rows: Sequence[Dataset], stage: Stage) -> list[Model]:
         (data,) = rows

@@ -30,7 +30,13 @@ from gtgbm.selection.importance import Importance, over_tasks
 from gtgbm.selection.judging import Judge, Problems, Stage
 from gtgbm.selection.kept import kept_models, selected_features
 from gtgbm.selection.limits import Limits
-from gtgbm.selection.stages import ignore, stage_settings, too_few_rows, with_used_features
+from gtgbm.selection.stages import (
+    ignore,
+    stage_settings,
+    too_few_rows,
+    with_one_search,
+    with_used_features,
+)
 
 _FEWEST_ROWS = 2000
 """Rows that each of many tasks is selected on, if it has so many."""
@@ -134,11 +140,13 @@ def _judge(
     """Return what judges features by models of folds."""
     context = FitContext(pool)
     starts = [empty_model(task.problem, context).start for task in tasks]
+    problems = [
+        with_one_search(task.problem, rows, context) for task, rows in zip(tasks, folds.tasks, strict=True)
+    ]
 
     def trained(rows: Sequence[Dataset], stage: Stage) -> list[Model]:
         of_stage = []
-        for task, data in zip(tasks, rows, strict=True):
-            problem = task.problem
+        for problem, data in zip(problems, rows, strict=True):
             settings = stage_settings(problem.settings, stage, problem.loss.n_scores, data)
             of_stage.append(Task(Problem(data, problem.loss, settings, problem.seed), None))
         owned: list[list[HistoryEntry]] | None = None
@@ -148,8 +156,8 @@ def _judge(
         # Starts of all rows: those of a part may all have the same class, which has no log-odds.
         return [fitted.model for fitted in train_tasks(of_stage, alone, pool, (), owned, starts).tasks]
 
-    problems = Problems(tasks[0].problem.loss, starts, _limits(tasks, sharing))
-    return Judge(folds, kept_models(trained, checkpoint), problems, context, report)
+    known = Problems(tasks[0].problem.loss, starts, _limits(tasks, sharing))
+    return Judge(folds, kept_models(trained, checkpoint), known, context, report)
 
 
 def _for_all(importance: Sequence[Importance], limits: Limits, tasks: Sequence[Task]) -> Importance:
