@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import runpy
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,6 @@ from experiments.common.cells import Cells, Difference, Score
 from experiments.common.record import Context
 from gtgbm import GTGBMRegressor
 from measuring.data import Data, whole
-from measuring.files import ROOT
 from measuring.selections import LABELS, Selections, available, judged, settings
 
 
@@ -182,9 +181,16 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ("option", "value", "remedy"),
     [("--tables", "nothing", "few-rows"), ("--methods", "gain,nothing", "rfe-half"), ("--splits", "-1", "0")],
 )
-def test_what_it_does_not_know_is_an_error(option: str, value: str, remedy: str) -> None:
-    command = [sys.executable, "-m", "experiments", "frontier", option, value]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert f"{option} {value.split(',')[-1]}: give" in done.stderr
-    assert remedy in done.stderr.splitlines()[-1]
+def test_what_it_does_not_know_is_an_error(
+    option: str,
+    value: str,
+    remedy: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["experiments", "frontier", option, value])
+    with pytest.raises(SystemExit, match="2"):
+        runpy.run_module("experiments", run_name="__main__")
+    error = capsys.readouterr().err
+    assert f"{option} {value.split(',')[-1]}: give" in error
+    assert remedy in error.splitlines()[-1]
