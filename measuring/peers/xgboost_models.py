@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from measuring.cost import measure
 from measuring.data import Data
+from measuring.data.folds import Fold
 from measuring.jobs import Job, Record
 from measuring.peers.common import by_gain, make_record, n_to_choose, unknown_model
 
@@ -51,6 +52,11 @@ def run(job: Job, data: Data) -> Record:
         features_by_gain=(best if columns is None else columns[best]).tolist(),
         leaves=[tree.count("leaf=") for tree in trees],
     )
+
+
+def train_fold(job: Job, fold: Fold) -> xgboost.Booster:
+    """Train on all columns of a fold with two classes."""
+    return _train(job, Data(fold.X, fold.y, fold.X_test, fold.y_test))
 
 
 def _types(data: Data) -> dict[str, Any]:

@@ -76,7 +76,8 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
                 if (format.count(entries) < min_leaf) continue;
                 cell[zero_code.data()[c]] += total.data()[k] - entries;
                 found[static_cast<size_t>(block * nodes + k)].offer(
-                    best_split(cell, bins, total.data()[k], format, {min_leaf, l2}, direction_of(as)),
+                    best_split(AllCells{cell}, bins, total.data()[k], format, {min_leaf, l2},
+                               direction_of(as)),
                     static_cast<int32_t>(c), has_prices ? price.data()[c] : 0.0);
             }
         }

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "support/codes.hpp"
+#include "support/compiler.hpp"
 
 namespace gtgbm {
 
@@ -112,10 +113,40 @@ class BestThreshold {
     int64_t left_ = 0;
 };
 
+// The cells of one column's histogram at one node.
+struct AllCells {
+    const int64_t* cells;
+
+    // Calls body(code, cell) for every code below n_codes, ascending.
+    template <class F>
+    void for_each(int n_codes, F&& body) const {
+        for (int code = 0; code < n_codes; ++code) body(code, cells[code]);
+    }
+};
+
+// The same for a node of few rows, with a bit set for every code that any of its rows has.
+struct MarkedCells {
+    static constexpr int kWords = kCells / 64;
+
+    const int64_t* cells;
+    const uint64_t* marks;  // (kWords,)
+
+    // Calls body(code, cell) for the marked codes below n_codes, ascending.
+    template <class F>
+    void for_each(int n_codes, F&& body) const {
+        for (int word = 0; word < kWords; ++word)
+            for (uint64_t left = marks[word]; left != 0; left &= left - 1) {
+                const int code = word * 64 + lowest_bit(left);
+                if (code < n_codes) body(code, cells[code]);
+            }
+    }
+};
+
 // Returns the best split of one column at one node. Empty cells are dropped first: they give the same
 // partition as the cell before, and small nodes have far fewer occupied cells than bins. Ties go to missing
 // values on the right, then to the lower bin.
-inline Split best_split(const int64_t* cells, int n_bins, int64_t total, CellFormat format, SideTerms terms,
+template <class Cells>
+inline Split best_split(const Cells& cells, int n_bins, int64_t total, CellFormat format, SideTerms terms,
                         double direction = 0.0) {
     BestThreshold best(total, format, terms, direction);
     if (best.too_small()) return {};
@@ -123,12 +154,12 @@ inline Split best_split(const int64_t* cells, int n_bins, int64_t total, CellFor
     uint8_t bin[kCells];
     int occupied = 0;
     int64_t sum = 0;
-    for (int b = 0; b < n_bins; ++b) {
-        sum += cells[b];
+    cells.for_each(n_bins, [&](int code, int64_t cell) {
+        sum += cell;
         below[occupied] = sum;
-        bin[occupied] = static_cast<uint8_t>(b);
-        occupied += cells[b] != 0;
-    }
+        bin[occupied] = static_cast<uint8_t>(code);
+        occupied += cell != 0;
+    });
     const int64_t missing = total - sum;
     const MissingSide side = missing != 0 ? kMissingRight : kMissingUnseen;
     for (int k = 0; k + 1 < occupied; ++k) best.offer(below[k], bin[k], side);

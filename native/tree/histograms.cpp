@@ -198,8 +198,9 @@ void scan_pair_histograms(Pool& pool, Array<const int64_t, 2> hist, Array<const 
         require(n_bins.data()[pair] <= kMissingCell, "scan_pair_histograms: at most 255 bins");
     const CellFormat format{count_bits};
     pool.run(static_cast<int64_t>(pairs), static_cast<int64_t>(pairs) * kCells, [&](int64_t pair, int) {
-        const Split split = best_split(hist.data() + pair * kCells, n_bins.data()[pair], total.data()[pair],
-                                       format, {min_leaf, l2}, direction_of(use.data()[pair]));
+        const Split split =
+            best_split(AllCells{hist.data() + pair * kCells}, n_bins.data()[pair], total.data()[pair], format,
+                       {min_leaf, l2}, direction_of(use.data()[pair]));
         gain.data()[pair] = split.gain;
         bin.data()[pair] = split.bin;
         missing_side.data()[pair] = split.missing_side;

@@ -62,23 +62,25 @@ struct NodeSplits {
     }
 };
 
-inline void scan_categories(const int64_t* cells, const uint8_t* use, int32_t column, int n_codes,
+template <class Cells>
+inline void scan_categories(const Cells& cells, const uint8_t* use, int32_t column, int n_codes,
                             int64_t total, CellFormat format, SideTerms terms, double price,
                             NodeSplits& best) {
     BestThreshold owned(total, format, terms), fresh(total, format, terms);
-    for (int32_t code = 0; code < n_codes; ++code) {
-        if (use[code] == kOwned) owned.offer(total - cells[code], code, kMissingUnseen);
-        if (use[code] == kNew) fresh.offer(total - cells[code], code, kMissingUnseen);
-    }
+    cells.for_each(n_codes, [&](int32_t code, int64_t cell) {
+        if (use[code] == kOwned) owned.offer(total - cell, code, kMissingUnseen);
+        if (use[code] == kNew) fresh.offer(total - cell, code, kMissingUnseen);
+    });
     best.owned.offer(owned.split(), column);
     best.fresh.offer(fresh.split(), column, price);
 }
 
-// Scans columns [first, last), whose histograms of `width` cells each are contiguous.
-inline void scan_columns(const int64_t* hist, int64_t width, const ScannedColumns& columns, int64_t first,
-                         int64_t last, int64_t total, CellFormat format, SideTerms terms, NodeSplits& best) {
+// Scans columns [first, last); cells_of(k) are the cells of column first + k.
+template <class CellsOf>
+inline void scan_columns(const CellsOf& cells_of, const ScannedColumns& columns, int64_t first, int64_t last,
+                         int64_t total, CellFormat format, SideTerms terms, NodeSplits& best) {
     for (int64_t c = first; c < last; ++c) {
-        const int64_t* cells = hist + (c - first) * width;
+        const auto cells = cells_of(c - first);
         const auto column = static_cast<int32_t>(c);
         const int n_bins = columns.n_bins[c];
         const uint8_t use = columns.use[c] & kUseMask;
@@ -94,6 +96,13 @@ inline void scan_columns(const int64_t* hist, int64_t width, const ScannedColumn
                 best.fresh.offer(split, column, columns.price_of(c));
         }
     }
+}
+
+// The same for columns whose histograms of `width` cells each are contiguous.
+inline void scan_columns(const int64_t* hist, int64_t width, const ScannedColumns& columns, int64_t first,
+                         int64_t last, int64_t total, CellFormat format, SideTerms terms, NodeSplits& best) {
+    scan_columns([=](int64_t k) { return AllCells{hist + k * width}; }, columns, first, last, total, format,
+                 terms, best);
 }
 
 }  // namespace gtgbm

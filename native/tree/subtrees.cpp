@@ -17,6 +17,10 @@ namespace {
 // Subtracting a tile's histogram costs about as much as adding this many rows to it.
 constexpr int64_t kRowsOfSubtraction = 200;
 constexpr int64_t kHistogramPart = 8192;  // fewest rows that justify a separate histogram
+// A node with fewer rows than a column has cells on average, divided by this, is scanned by the cells that
+// its rows touch. Measured: with more rows, clearing, subtracting and scanning whole histograms is faster.
+constexpr int64_t kCellsPerFewRows = 2;
+constexpr size_t kNoHistogram = static_cast<size_t>(-1);  // of a node that is scanned by its rows
 
 // Data that all subtrees share.
 struct Forest {
@@ -39,7 +43,10 @@ class Grower {
   public:
     // With a pool, the rows of every node are divided among its threads, else the calling thread does all
     // work.
-    Grower(const Forest& forest, Pool* pool) : forest_(forest), pool_(pool) {}
+    Grower(const Forest& forest, Pool* pool)
+        : forest_(forest),
+          pool_(pool),
+          few_rows_(forest.n_cells / std::max<int64_t>(forest.n_tiles * kLanes, 1) / kCellsPerFewRows) {}
 
     // Returns the number of nodes written, or -1 if there was not enough room.
     int64_t grow(int64_t begin, int64_t end, int64_t total, int64_t depth, int64_t stop_rows, int64_t room,
@@ -51,8 +58,11 @@ class Grower {
         if (room < 1) return -1;
         add_leaf(begin, end, total, depth);
         if (!may_split(total, depth)) return count_;
-        const size_t hist = take_buffer();
-        build(begin, end, hist);
+        size_t hist = kNoHistogram;
+        if (end - begin > few_rows_) {
+            hist = take_buffer();
+            build(begin, end, hist);
+        }
         pending_ = {{0, depth, hist}};
         while (!pending_.empty()) {
             const Pending next = pending_.back();
@@ -83,9 +93,10 @@ class Grower {
     bool split(const Pending& at, int64_t room) {
         const int64_t begin = entry(at.node)[kNodeBegin], end = entry(at.node)[kNodeEnd],
                       total = entry(at.node)[kNodeTotal];
-        const BestSplit found = best_split_of(buffers_[at.hist].data(), total);
+        const BestSplit found = at.hist == kNoHistogram ? best_split_of_rows(begin, end, total)
+                                                        : best_split_of(buffers_[at.hist].data(), total);
         if (!(found.gain > 0.0)) {
-            free_.push_back(at.hist);
+            give_back(at.hist);
             return true;
         }
         if (count_ + 2 > room) return false;
@@ -113,8 +124,10 @@ class Grower {
         const int64_t large = size(left) >= size(left + 1) ? left : left + 1, small = 2 * left + 1 - large;
         const bool large_splits = may_split(entry(large)[kNodeTotal], at.depth + 1);
         const bool small_splits = may_split(entry(small)[kNodeTotal], at.depth + 1);
-        if (!large_splits && !small_splits) {
-            free_.push_back(at.hist);
+        if (size(large) <= few_rows_ || (!large_splits && !small_splits)) {
+            give_back(at.hist);
+            if (large_splits) pending_.push_back({large, at.depth + 1, kNoHistogram});
+            if (small_splits) pending_.push_back({small, at.depth + 1, kNoHistogram});
             return;
         }
         if (!large_splits) {
@@ -152,6 +165,36 @@ class Grower {
         });
         NodeSplits best;
         for (const NodeSplits& one : found_) best.offer(one);
+        return best.owned;
+    }
+
+    // Looks only at cells that rows of the node touch, one tile after the other.
+    BestSplit best_split_of_rows(int64_t begin, int64_t end, int64_t total) {
+        touched_.resize(kLanes * kCells);
+        NodeSplits best;
+        for (int64_t tile = 0; tile < forest_.n_tiles; ++tile) {
+            const uint8_t* codes = forest_.codes + tile * forest_.n_codes_rows * kLanes;
+            uint64_t marks[kLanes * MarkedCells::kWords] = {};
+            for (int64_t i = begin; i < end; ++i) {
+                const uint8_t* code = codes + int64_t{forest_.rows[i]} * kLanes;
+                const int64_t cell = forest_.cells[forest_.rows[i]];
+                for (int lane = 0; lane < kLanes; ++lane) {
+                    touched_[static_cast<size_t>(lane * kCells + code[lane])] += cell;
+                    marks[lane * MarkedCells::kWords + code[lane] / 64] |= uint64_t{1} << code[lane] % 64;
+                }
+            }
+            const auto cells_of = [&](int64_t lane) {
+                return MarkedCells{touched_.data() + lane * kCells, marks + lane * MarkedCells::kWords};
+            };
+            scan_columns(cells_of, forest_.columns, tile * kLanes,
+                         std::min((tile + 1) * kLanes, forest_.n_columns), total, forest_.format,
+                         forest_.terms, best);
+            for (int64_t i = begin; i < end; ++i) {
+                const uint8_t* code = codes + int64_t{forest_.rows[i]} * kLanes;
+                for (int lane = 0; lane < kLanes; ++lane)
+                    touched_[static_cast<size_t>(lane * kCells + code[lane])] = 0;
+            }
+        }
         return best.owned;
     }
 
@@ -204,8 +247,14 @@ class Grower {
         return hist;
     }
 
+    void give_back(size_t hist) {
+        if (hist != kNoHistogram) free_.push_back(hist);
+    }
+
     const Forest& forest_;
     Pool* pool_;
+    int64_t few_rows_;
+    std::vector<int64_t> touched_;  // cells of one tile, all 0 between nodes
     std::vector<NodeSplits> found_;
     std::vector<std::vector<int64_t>> buffers_;
     std::vector<size_t> free_;
