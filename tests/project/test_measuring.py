@@ -38,11 +38,12 @@ ONLY_IN = {
         "measuring/scores.py",
         "measuring/data/whole.py",
     },
-    # Besides the adapter: the demo data, and the study that changes what is inside.
+    # Besides the adapter: the demo data, the study that changes what is inside, and the times of kernels.
     "gtgbm": {
         f"{PEERS}gtgbm_models.py",
         "measuring/data/generated.py",
         "benchmarks/quality/group_testing.py",
+        "benchmarks/speed/profile.py",
     },
     # Besides: the server that clients are timed on, and the cold start of a process.
     "subprocess": {"measuring/processes.py", "measuring/environment.py", "benchmarks/speed/serving.py"},
