@@ -1,4 +1,4 @@
-"""Stability of the selected features over samples of the rows, for gtgbm and its peers.
+"""Stability (Nogueira's measure) of the selected features over samples of the rows, for gtgbm and its peers.
 
 Run it with::
 
@@ -14,13 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from measuring.data import whole
 from measuring.data.whole import TableLoader
 from measuring.environment import environment
 from measuring.markdown import facts, number, table
+from measuring.peers.gtgbm_models import stability_of
 from measuring.selections import LABELS, Selections, settings
 
 METHODS = ("gtgbm", "gain", "shap", "rfe-half", "rfe-fifth", "extra-trees")
@@ -31,21 +29,6 @@ TABLES: dict[str, tuple[TableLoader, int]] = {
     "school and noisy copies": (whole.with_decoys(whole.school, "corrupted"), 6000),
 }
 SIZE, SAMPLES = 20, 20
-
-
-def stability(chosen: Sequence[Sequence[int]], n_columns: int) -> float:
-    """Return Nogueira's measure of the stability of sets of columns: 1 if all are equal, 0 if random.
-
-    Nogueira, Sechidis and Brown, "On the Stability of Feature Selection Algorithms", JMLR 2018.
-    """
-    member: NDArray[np.float64] = np.zeros((len(chosen), n_columns))
-    for row, columns in zip(member, chosen, strict=True):
-        row[list(columns)] = 1.0
-    share = member.mean(axis=0)
-    mean_size = float(member.sum(axis=1).mean())
-    by_chance = mean_size / n_columns * (1.0 - mean_size / n_columns)
-    variance = share * (1.0 - share) * len(chosen) / (len(chosen) - 1)
-    return 1.0 - float(variance.mean()) / by_chance
 
 
 def measure(data_dir: Path | None, methods: Sequence[str], n_samples: int) -> list[list[Any]]:
@@ -59,7 +42,7 @@ def measure(data_dir: Path | None, methods: Sequence[str], n_samples: int) -> li
             for seed, data in enumerate(splits):
                 (choice,) = Selections(settings(100, 1, seed), data).choose(method, [SIZE])
                 chosen.append(choice.columns)
-            found.append(number(stability(chosen, splits[0].n_columns), 2))
+            found.append(number(stability_of(chosen, splits[0].n_columns), 2))
             print(label, LABELS[method], found[-1], flush=True)
         rows.append([label, *found])
     return rows

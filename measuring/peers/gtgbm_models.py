@@ -22,10 +22,12 @@ from gtgbm import (
     MultitaskGTGBMClassifier,
     MultitaskGTGBMRegressor,
     compare_tasks,
+    selection_path,
 )
 from gtgbm.explain import permutation_importance
 from gtgbm.export import lightgbm_text, plain_model
 from gtgbm.metrics import metric_of
+from gtgbm.selection import stability_of
 from measuring.cost import measure
 from measuring.data import Data
 from measuring.data.folds import Fold
@@ -47,6 +49,8 @@ __all__ = [
     "predictions",
     "run",
     "select",
+    "selection_path",
+    "stability_of",
 ]
 
 Target: TypeAlias = Literal["binary", "multiclass", "regression", "poisson", "lambdarank"]

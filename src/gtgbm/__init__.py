@@ -24,8 +24,9 @@ if TYPE_CHECKING:
         load_model,
         save_model,
     )
-    from gtgbm.explain import SelectionPath, selection_path
+    from gtgbm.explain import selection_path
     from gtgbm.model_file import ModelFileError
+    from gtgbm.selection import SelectionPath
     from gtgbm.tree import Tree
 
 __all__ = [
@@ -58,7 +59,7 @@ _HOME = {
     "HistoryEntry": "boosting",
     "ModelFileError": "model_file",
     "Progress": "boosting",
-    "SelectionPath": "explain",
+    "SelectionPath": "selection",
     "Tree": "tree",
     "selection_path": "explain",
 }

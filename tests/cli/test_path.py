@@ -69,3 +69,34 @@ def test_bad_options_are_refused(table: Path, given: list[str], message: str) ->
     done = CliRunner().invoke(app, ["path", str(table), *FEW, *given])
     assert done.exit_code != 0
     assert message in done.output + done.stderr
+
+
+def test_fit_chooses_the_number_of_features(table: Path, tmp_path: Path) -> None:
+    model = str(tmp_path / "model.json")
+    few = ["--target", "y", "--n-estimators", "5", "--n-jobs", "1", "--max-features", "auto", "--out", model]
+    done = CliRunner().invoke(app, ["fit", str(table), *few, "--json"])
+    assert done.exit_code == 0, done.output
+    answer = json.loads(done.stdout)
+    assert answer["selection_path"]["one_se_size"] == answer["features"] == len(PLANTED)
+    shown = CliRunner().invoke(app, ["inspect", model])
+    assert "Number of features, by cross-validation: 3 features" in shown.stdout
+    page = tmp_path / "report.html"
+    done = CliRunner().invoke(app, ["report", model, str(table), "--out", str(page)])
+    assert done.exit_code == 0, done.output
+    assert "The number of features was chosen by cross-validation: 3 features" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["fit", "--max-features", "auto", "--time-limit", "9"], "and --time-limit exclude each other"),
+        (["compare", "--n-features-to-select", "auto"], "compare needs the same number for all methods"),
+    ],
+)
+def test_no_choice_where_it_cannot_be_made(
+    table: Path, tmp_path: Path, command: list[str], message: str
+) -> None:
+    out = ["--out", str(tmp_path / "model.json")] if command[0] == "fit" else []
+    done = CliRunner().invoke(app, [command[0], str(table), "--target", "y", *command[1:], *out])
+    assert done.exit_code != 0
+    assert message in " ".join(done.output.replace("│", " ").split())

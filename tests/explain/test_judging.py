@@ -8,7 +8,8 @@ import pytest
 from sklearn.inspection import partial_dependence as sklearn_dependence
 
 from gtgbm import GTGBMClassifier, GTGBMRegressor
-from gtgbm.explain import HeldOut, associations, bootstrap_interval, partial_dependence
+from gtgbm.estimators import HeldOut
+from gtgbm.explain import associations, bootstrap_interval, partial_dependence
 from gtgbm.metrics import METRICS
 
 RNG = np.random.default_rng(0)

@@ -145,7 +145,7 @@ def test_sizes_by_default_reach_all_columns_of_a_small_table() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"sizes": [0, 2]}, r"sizes has 0, but X has \d+ columns: give numbers from 1"),
+        ({"sizes": [0, 2]}, "sizes has 0: give numbers of at least 1"),
         ({"sizes": [2, 999]}, r"sizes has 999, but X has"),
         ({"sizes": []}, r"sizes=\[\] must be a list of whole numbers"),
         ({"sizes": [1.5]}, r"sizes=\[1.5\] must be a list of whole numbers"),

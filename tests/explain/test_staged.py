@@ -15,8 +15,8 @@ from gtgbm import (
     MultitaskGTGBMClassifier,
     MultitaskGTGBMRegressor,
 )
+from gtgbm.estimators import HeldOut
 from gtgbm.explain.curve import purchases, selection_curve
-from gtgbm.explain.held_out import HeldOut
 from gtgbm.explain.staged import staged_predictions
 from gtgbm.metrics import METRICS
 

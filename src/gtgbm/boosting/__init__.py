@@ -18,7 +18,7 @@ from gtgbm.boosting.checkpoint import NO_CHECKPOINT, Checkpoint, CheckpointFile,
 from gtgbm.boosting.dataset import Dataset
 from gtgbm.boosting.model import HistoryEntry, Model
 from gtgbm.boosting.problem import Evaluated, Problem
-from gtgbm.boosting.progress import ProgressBar, tracked
+from gtgbm.boosting.progress import ProgressBar, announce, tracked
 from gtgbm.boosting.settings import (
     ColumnSettings,
     Criterion,
@@ -57,6 +57,7 @@ __all__ = [
     "Settings",
     "TaskParts",
     "TreeSettings",
+    "announce",
     "assemble",
     "chosen_search",
     "empty_model",

@@ -90,6 +90,11 @@ class ProgressBar:
         )
 
 
+def announce(text: str, *, shown: bool) -> None:
+    """Print a line beside the progress bars, if they are shown."""
+    Console(stderr=True, quiet=not shown).print(text, markup=False, highlight=False, soft_wrap=True)
+
+
 def tracked(items: Iterable[T], what: str, total: int, *, shown: bool) -> Iterator[T]:
     """Yield items while a bar counts them, if it is shown."""
     yield from track(items, what, total, console=Console(stderr=True), transient=True, disable=not shown)

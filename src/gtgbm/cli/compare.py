@@ -54,6 +54,8 @@ def run_compare(options: CompareOptions, console: Console) -> None:
     kind = kind_of_task(options.model.kind, loaded.columns)
     if kind == "classification" and np.unique(loaded.columns["target"]).shape[0] != 2:
         raise UserError("compare is for two classes: --target has more")
+    if parameters.get("n_features_to_select") == "auto":
+        raise UserError("--n-features-to-select auto: compare needs the same number for all methods")
     train, test = loaded.split(options.test_fraction, seed=int(parameters.get("random_state") or 0))
     results = []
     for method, run in _methods(kind, parameters).items():

@@ -111,6 +111,11 @@ def _stoppable(options: FitOptions, console: Console) -> FitOptions:
     if options.running.time_limit is None or limits == [None] * len(limits):
         return options
     selection = parameters.get("selection", "auto")
+    if parameters.get("n_features_to_select") == "auto":
+        raise UserError(
+            "--n-features-to-select auto and --time-limit exclude each other: only the last of its fits can "
+            "be stopped; leave one of them out, or give a number"
+        )
     if selection == "forward-backward":
         raise UserError(
             "--selection forward-backward and --time-limit exclude each other: only the last of its fits "

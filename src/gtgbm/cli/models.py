@@ -103,7 +103,7 @@ def default_of(name: str) -> str:
 def with_possible_limit(loaded: Loaded, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters; a limit of more features than columns becomes their number, with a warning."""
     limit = parameters.get("n_features_to_select")
-    if limit is None or limit <= loaded.n_columns or parameters.get("categorical") == "category":
+    if not isinstance(limit, int) or limit <= loaded.n_columns or parameters.get("categorical") == "category":
         return parameters
     warnings.warn(
         f"{PARAMETERS['n_features_to_select'].flag} {limit} is more than the {loaded.n_columns} columns of "

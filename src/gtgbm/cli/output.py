@@ -14,6 +14,7 @@ from rich.text import Text
 from gtgbm.boosting import HistoryEntry
 from gtgbm.model_file import StoredColumns, StoredModel
 from gtgbm.multitask import used_features
+from gtgbm.selection import SelectionPath
 
 
 def print_json(values: dict[str, Any]) -> None:
@@ -30,8 +31,9 @@ def name_of(columns: StoredColumns, feature: int) -> str:
 
 def selection(model: StoredModel) -> dict[str, Any]:
     """Return the selected features of a model and the validation result, as JSON values."""
+    path = {} if model.path is None else {"selection_path": path_figures(model.path)}
     if model.tasks is not None:
-        return _selection_of_tasks(model, model.tasks.owned)
+        return _selection_of_tasks(model, model.tasks.owned) | path
     part = model.parts[0]
     fitted = part.model
     validation = fitted.evaluations[0] if fitted.evaluations else {}
@@ -44,6 +46,25 @@ def selection(model: StoredModel) -> dict[str, Any]:
         "rounds": fitted.n_rounds,
         "best_round": fitted.best_round,
         "validation": {name: values[last] for name, values in validation.items() if values},
+    } | path
+
+
+def path_figures(path: SelectionPath) -> dict[str, Any]:
+    """Return a path over numbers of features as JSON values."""
+    return {
+        "scoring": path.scoring,
+        "folds": int(path.fold_scores.shape[0]),
+        "best_size": path.best_size,
+        "one_se_size": path.one_se_size,
+        "sizes": [
+            {
+                "size": one.size,
+                "mean_score": one.mean_score,
+                "std_error": one.std_error,
+                "stability": None if one.stability != one.stability else one.stability,
+            }
+            for one in path.rows()
+        ],
     }
 
 
@@ -113,6 +134,9 @@ def print_selection(model: StoredModel, console: Console) -> None:
         if has_costs:
             total = sum(feature["cost"] for feature in part["selected"])
             console.print(f"Total cost: {total:g}", highlight=False)
+    if model.path is not None:
+        said = f"Number of features, by cross-validation: {model.path.verdict()}"
+        console.print(said, markup=False, highlight=False, soft_wrap=True)
     if not content.get("selected", True):
         console.print("No feature was selected: every feature gains less than it costs. Lower --penalty.")
     if content.get("validation"):

@@ -13,12 +13,13 @@ from rich.table import Table
 from gtgbm.cli.errors import UserError
 from gtgbm.cli.fit import Source
 from gtgbm.cli.models import ModelOptions
-from gtgbm.cli.output import print_json
+from gtgbm.cli.output import path_figures, print_json
 from gtgbm.cli.prediction_file import check_out
-from gtgbm.explain import SelectionPath, selection_path
+from gtgbm.explain import selection_path
 from gtgbm.files import write_aside
 from gtgbm.plots import SelectionPathDisplay
 from gtgbm.report import write_path_page
+from gtgbm.selection import SelectionPath
 
 _PICTURES = (".png", ".svg", ".pdf")
 
@@ -96,19 +97,6 @@ def _table(path: SelectionPath) -> Table:
 
 
 def _as_json(path: SelectionPath) -> dict[str, Any]:
-    return {
-        "scoring": path.scoring,
-        "folds": int(path.fold_scores.shape[0]),
-        "best_size": path.best_size,
-        "one_se_size": path.one_se_size,
-        "sizes": [
-            {
-                "size": one.size,
-                "mean_score": one.mean_score,
-                "std_error": one.std_error,
-                "stability": None if one.stability != one.stability else one.stability,
-                "features": one.names,
-            }
-            for one in path.rows()
-        ],
-    }
+    figures = path_figures(path)
+    sizes = [of_size | {"features": path.names(of_size["size"])} for of_size in figures["sizes"]]
+    return figures | {"sizes": sizes}

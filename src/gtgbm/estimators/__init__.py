@@ -6,7 +6,11 @@ They validate parameters, tables and targets, set the fitted attributes, and sav
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.classifiers import AGBMClassifier, GBFSClassifier, GTGBMClassifier
 from gtgbm.estimators.comparison import TaskComparison, compare_tasks
+from gtgbm.estimators.cross_validation import cross_validated, selected_of_all
+from gtgbm.estimators.held_out import HeldOut, kind_of
 from gtgbm.estimators.multitask import MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
+from gtgbm.estimators.parts import Part, Parts, is_multitask, parts_of
+from gtgbm.estimators.path_rows import PathRows, folds_of
 from gtgbm.estimators.ranker import GTGBMRanker
 from gtgbm.estimators.regressors import AGBMRegressor, GBFSRegressor, GTGBMRegressor
 from gtgbm.estimators.rows import checked_qid, checked_weight, weight_of_queries
@@ -25,17 +29,27 @@ __all__ = [
     "GTGBMClassifier",
     "GTGBMRanker",
     "GTGBMRegressor",
+    "HeldOut",
     "MultitaskGTGBMClassifier",
     "MultitaskGTGBMRegressor",
+    "Part",
+    "Parts",
+    "PathRows",
     "TaskComparison",
     "checked_qid",
     "checked_weight",
     "compare_tasks",
+    "cross_validated",
+    "folds_of",
+    "is_multitask",
+    "kind_of",
     "load_model",
     "numbers",
+    "parts_of",
     "pool_for_rows",
     "read_table",
     "save_model",
+    "selected_of_all",
     "stored_model",
     "task_rows",
     "weight_of_queries",

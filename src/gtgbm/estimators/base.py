@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gtgbm.boosting import Evaluated, Problem, Settings
 from gtgbm.data import FrameSchema, check_sparse, unmasked
+from gtgbm.estimators.choosing_size import path_for
 from gtgbm.estimators.details import PredictionDetails
 from gtgbm.estimators.exporting import ExportMethods
 from gtgbm.estimators.rows import Rows, checked_weight, pairs_of, per_set
@@ -60,7 +61,7 @@ class BaseGTGBM(SelectorMixin, ExportMethods, PredictionDetails, Targets):
         **given
             Further arguments of ``fit``.
         """
-        model = clone(self).set_params(n_features_to_select=sizes[0])
+        model = clone(self).set_params(n_features_to_select=sizes[0], verbose=0)
         if "selection" in model.get_params():
             model.set_params(selection="forward-backward")
         model._sizes = tuple(sizes)
@@ -69,6 +70,38 @@ class BaseGTGBM(SelectorMixin, ExportMethods, PredictionDetails, Targets):
             of_size._sizes = ()
             of_size.set_params(n_features_to_select=size)
         return list(model._by_size)
+
+    def _choose_size(
+        self, table: Any, y: Any, sample_weight: Any, *, offset: Any, reset: bool = True, **given: Any
+    ) -> None:
+        """With ``n_features_to_select="auto"``, set ``selection_path_``, which says how many it is.
+
+        Parameters
+        ----------
+        table : ndarray or scipy sparse matrix, shape (n, d)
+            As it was read.
+        offset : array-like or None
+            Is refused.
+        reset : bool
+            False if the fit continues a previous one, whose features it keeps.
+        **given
+            Queries or tasks of the rows.
+        """
+        if self._checked("n_features_to_select") != "auto":
+            if hasattr(self, "selection_path_"):
+                del self.selection_path_
+            return
+        if offset is not None:
+            raise ValueError(
+                "n_features_to_select='auto' takes no offset: give a number, or leave the offset out"
+            )
+        if reset:
+            self.selection_path_ = path_for(self, table, y, sample_weight, **given)
+        elif not hasattr(self, "selection_path_"):
+            raise ValueError(
+                "n_features_to_select='auto': warm_start=True continues with the features of the previous "
+                "fit, whose number was given; give the same number, or warm_start=False"
+            )
 
     def _new_seed(self) -> int:
         return int(check_random_state(self._checked("random_state")).randint(np.iinfo(np.int32).max))

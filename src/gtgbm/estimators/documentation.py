@@ -43,6 +43,12 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
         "is the round of boosting, counted from 0; for two classes and for numbers ``trees_[tree]`` is its "
         "tree.",
     ),
+    "selection_path_": (
+        "SelectionPath",
+        "With ``n_features_to_select='auto'`` only: the cross-validated score of each number of features. "
+        "``selection_path_.one_se_size`` is the number that was chosen, ``selection_path_.verdict()`` says "
+        "why.",
+    ),
     "evals_result_": (
         "dict",
         "Loss and metrics after each round, by set: 'training' (loss only), 'validation_0', 'validation_1', "

@@ -37,6 +37,7 @@ from gtgbm.estimators.rows_of_tasks import (
     together,
     with_task,
 )
+from gtgbm.estimators.settings import NO_CONTEXT
 from gtgbm.estimators.tables import TableRead, read_columns, read_table
 from gtgbm.estimators.target_values import target_values
 from gtgbm.estimators.threads import make_pool, pool_for_rows
@@ -125,6 +126,7 @@ class BaseMultitask(BaseGTGBM):
         self._discard_fit()
         X = read_table(self, X, reset=True)
         check_rows(X.shape[0])
+        self._choose_size(X, y, sample_weight, offset=offset, task=task)
         rows = self._rows_by_task(X, y, task, checked_weight(sample_weight, X.shape[0]), offset)
         self._learn_targets({name: of_task.y for name, of_task in rows.items()}, reset=True)
         rows = self._with_numbers(rows)
@@ -149,7 +151,7 @@ class BaseMultitask(BaseGTGBM):
         if any(np.any(one.y != one.y[0]) for one in rows.values()):
             # Where each task has a limit too, fewer features of all tasks are as asked for.
             is_total = self.method != "independent" and self.n_features_per_task is None
-            limit = self.n_features_to_select if is_total else None
+            limit = self._most_features(NO_CONTEXT) if is_total else None
             prices = ["group_penalty", "task_penalty"][: 1 if self.method == "group-sparse" else 2]
             self._warn_of_few(limit, prices, self._drops(), stacklevel=3)
         return self

@@ -42,7 +42,7 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         learning_rate: float = 0.1,
         penalty: float | str = 0.001,
         penalty_scale: str = "root",
-        n_features_to_select: int | None = None,
+        n_features_to_select: int | str | None = None,
         selection: str = "auto",
         feature_costs: Any = None,
         feature_groups: Any = None,
@@ -131,6 +131,7 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         reset = self._is_reset()
         X, y = read_training(self, X, y, reset=reset, y_numeric=self._y_is_numeric)
         ids = checked_qid(qid, X.shape[0])
+        self._choose_size(X, y, sample_weight, reset=reset, offset=offset, qid=ids)
         weight = weight_of_queries(checked_weight(sample_weight, X.shape[0]), ids, "sample_weight")
         rows = Rows(X, y, weight, ids, offset=checked_offset(offset, X.shape[0])).with_weight()
         sets = EvalSets(eval_set, eval_sample_weight, eval_qid, eval_offset)

@@ -62,7 +62,7 @@ def task_rows(y: Any, task: Any, n_rows: int, y_name: str, task_name: str) -> Ta
             f"{task_name} has shape {shape} and {y_name} {targets.shape}; X has {n_rows} rows: give one of "
             "each per row"
         )
-    names, number = _numbered(task)
+    names, number = numbered(task)
     if any(is_missing(name) for name in names):
         raise ValueError(f"{task_name} holds NaN or None: every row needs a task")
     # Of 16 bits they are counted instead of compared.
@@ -81,7 +81,7 @@ def task_offsets(offset: Any, labels: TaskRows, y_shape: tuple[int, ...], name: 
     return [finite(of_task[rows], name) for of_task, rows in zip(by_task, labels.rows, strict=True)]
 
 
-def _numbered(ids: Any) -> tuple[list[Any], I64]:
+def numbered(ids: Any) -> tuple[list[Any], I64]:
     """Return different ids in the order in which they first occur, and the number of each row's."""
     values = ids.tolist() if hasattr(ids, "tolist") else list(ids)
     # Nothing in these lines is done by Python itself for each row.

@@ -80,6 +80,7 @@ def stored_model(model: Any, about: Mapping[str, str] | None = None) -> StoredMo
         _tasks(model),
         model._about if about is None else about,
         model.timings_,
+        getattr(model, "selection_path_", None),
     )
 
 
@@ -128,6 +129,8 @@ def _estimator(stored: StoredModel) -> Any:
     owned = [(entry.feature, entry.category) for entry in stored.parts[0].model.history]
     fitted = {task: Fitted(part.model, part.search, {}) for task, part in stored.parts_by_task()}
     estimator._keep(fitted, owned if stored.tasks is None else stored.tasks.owned, estimator._make_loss())
+    if stored.path is not None:
+        estimator.selection_path_ = stored.path
     if stored.tasks is None:
         estimator._prepare_to_continue()
     estimator.timings_ = stored.timings

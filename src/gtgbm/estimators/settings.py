@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,9 +19,11 @@ from gtgbm.boosting import (
 )
 from gtgbm.data import FrameSchema
 from gtgbm.estimators.purchase_units import PurchaseParameters
+from gtgbm.estimators.size_bounds import SizeBounds
 from gtgbm.parameters import PARAMETERS, Context
 from gtgbm.pricing import PenaltyScale, SpendingLimits
 from gtgbm.search import GroupTestSettings
+from gtgbm.selection import SelectionPath
 
 NO_CONTEXT = Context()
 """For parameters whose valid values do not depend on the data."""
@@ -55,6 +58,8 @@ class Parameters(BaseEstimator):
     _limits_searches = False
     # The columns of the training dataframe; None if the model was trained on an array.
     _schema: FrameSchema | None = None
+    # With n_features_to_select="auto" only.
+    selection_path_: SelectionPath
 
     n_estimators: Any
     learning_rate: Any
@@ -103,16 +108,11 @@ class Parameters(BaseEstimator):
         price = PARAMETERS["penalty"].check(cost, Context(others={"penalty_scale": scale}))
         above_chance = price == "auto"
         price = 0.0 if above_chance else price
-        names = getattr(self, "feature_names_in_", None)
-        context = Context(n_features=n_features, feature_names=names)
-        categorical = self._checked("categorical_features", context)
-        if self._schema is not None:
-            categorical = sorted({*categorical, *self._schema.categorical})
-        context = replace(context, categorical=categorical)
-        whole = self._checked("categorical") == "column"
+        context = self._column_context(n_features)
+        categorical, by_category = context.categorical, self._by_category(context)
         # Each category is a feature, so the number of columns is not an upper bound.
-        of_limit = NO_CONTEXT if categorical and not whole else context
-        limits = SpendingLimits(self._checked("n_features_to_select", of_limit), self._checked("cost_budget"))
+        limit = self._most_features(NO_CONTEXT if by_category else context)
+        limits = SpendingLimits(limit, self._checked("cost_budget"))
         test_rows = self._n_test_rows(price if scale == "root" else None)
         limits_searches = self._limits_searches and test_rows is not None
         return Settings(
@@ -130,7 +130,7 @@ class Parameters(BaseEstimator):
                 limits=limits,
                 above_chance=above_chance,
                 drops=self._drops(),
-                units=self._purchases(context).units(context, [] if whole else categorical, limits),
+                units=self._purchases(context).units(context, by_category, limits),
             ),
             tree=TreeSettings(
                 min_node_fraction=self._checked("min_node_fraction"),
@@ -151,11 +151,38 @@ class Parameters(BaseEstimator):
             columns=ColumnSettings(
                 max_bins=self._checked("max_bins"),
                 categorical=categorical,
-                whole_categories=whole,
+                whole_categories=self._checked("categorical") == "column",
                 monotone=self._checked("monotone_constraints", context),
             ),
             zero_start=self._checked("init") == "zero",
         )
+
+    def _column_context(self, n_features: int) -> Context:
+        """Return what validation has to know of the columns."""
+        names = getattr(self, "feature_names_in_", None)
+        context = Context(n_features=n_features, feature_names=names)
+        categorical = self._checked("categorical_features", context)
+        if self._schema is not None:
+            categorical = sorted({*categorical, *self._schema.categorical})
+        return replace(context, categorical=categorical)
+
+    def _by_category(self, context: Context) -> Sequence[int]:
+        """Return the columns whose categories are features."""
+        return [] if self._checked("categorical") == "column" else context.categorical
+
+    def _most_features(self, context: Context) -> int | None:
+        """Return the number of features to select; None: no limit."""
+        limit = self._checked("n_features_to_select", context)
+        return self.selection_path_.one_se_size if limit == "auto" else limit
+
+    def _size_bounds(self, n_features: int) -> SizeBounds:
+        """Return how many features a model can have."""
+        context = self._column_context(n_features)
+        by_category = self._by_category(context)
+        units = self._purchases(context).units(context, by_category, SpendingLimits())
+        usable = np.setdiff1d(np.arange(n_features), units.forbidden)
+        most = None if by_category else len(units.distinct(usable.tolist()))
+        return SizeBounds(max(1, len(units.fixed_units)), most)
 
     def _purchases(self, context: Context) -> PurchaseParameters:
         """Validate what the parameters say about costs, groups and fixed features."""

@@ -96,6 +96,7 @@ class SingleTask(BaseGTGBM):
         """
         reset = self._is_reset()
         X, y = read_training(self, X, y, reset=reset, y_numeric=self._y_is_numeric)
+        self._choose_size(X, y, sample_weight, reset=reset, offset=offset)
         weight = checked_weight(sample_weight, X.shape[0])
         rows = Rows(X, y, weight, offset=checked_offset(offset, X.shape[0])).with_weight()
         rows = self._with_class_weight(rows)

@@ -14,11 +14,9 @@ from gtgbm.explain.curve import (
     selection_curve,
 )
 from gtgbm.explain.dependence import Dependence, partial_dependence
-from gtgbm.explain.held_out import HeldOut, kind_of
 from gtgbm.explain.intervals import Interval, bootstrap_interval
 from gtgbm.explain.names import feature_names
-from gtgbm.explain.parts import is_multitask
-from gtgbm.explain.path import SelectionPath, selection_path
+from gtgbm.explain.path import selection_path
 from gtgbm.explain.permutation import PermutationImportance, permutation_importance
 from gtgbm.explain.sampling import at_rows, drawn_rows
 from gtgbm.explain.shap_values import shap_explanation
@@ -27,12 +25,10 @@ from gtgbm.explain.training_rows import held_out_again, is_training_table
 
 __all__ = [
     "Dependence",
-    "HeldOut",
     "Interval",
     "PermutationImportance",
     "Purchase",
     "SelectionCurve",
-    "SelectionPath",
     "absolute_correlations",
     "associations",
     "at_rows",
@@ -41,9 +37,7 @@ __all__ = [
     "drawn_rows",
     "feature_names",
     "held_out_again",
-    "is_multitask",
     "is_training_table",
-    "kind_of",
     "n_rounds_of",
     "partial_dependence",
     "path_of",

@@ -9,9 +9,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gtgbm.boosting import HistoryEntry
+from gtgbm.estimators import HeldOut, is_multitask
 from gtgbm.exact import F64, I64
-from gtgbm.explain.held_out import HeldOut
-from gtgbm.explain.parts import is_multitask
 from gtgbm.explain.staged import staged_predictions
 from gtgbm.metrics import Metric
 

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from gtgbm.data import as_table
+from gtgbm.estimators import Part, parts_of
 from gtgbm.exact import F64
-from gtgbm.explain.parts import Part, parts_of
 
 _MOST_POINTS = 20
 _MOST_CATEGORIES = 12

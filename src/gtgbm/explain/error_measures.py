@@ -9,9 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gtgbm.estimators import HeldOut, Part, Parts
 from gtgbm.exact import F64, FitContext, RowWeights
-from gtgbm.explain.held_out import HeldOut
-from gtgbm.explain.parts import Part, Parts
 from gtgbm.losses import Loss, Queries, Targets
 from gtgbm.metrics import Metric
 

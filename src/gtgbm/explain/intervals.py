@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from gtgbm.estimators import HeldOut
 from gtgbm.exact import F64
-from gtgbm.explain.held_out import HeldOut
 from gtgbm.metrics import Metric
 
 N_RESAMPLES = 300

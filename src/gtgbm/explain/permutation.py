@@ -11,12 +11,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.estimators import checked_weight, weight_of_queries
+from gtgbm.estimators import HeldOut, Parts, checked_weight, parts_of, weight_of_queries
 from gtgbm.exact import F64, I64
 from gtgbm.explain.error_measures import ErrorMeasure, error_measure
-from gtgbm.explain.held_out import HeldOut
 from gtgbm.explain.names import feature_names
-from gtgbm.explain.parts import Parts, parts_of
 from gtgbm.tree import PermutedScores
 
 

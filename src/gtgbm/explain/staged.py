@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from gtgbm.estimators import Part, is_multitask, parts_of
 from gtgbm.exact import F64
-from gtgbm.explain.parts import Part, is_multitask, parts_of
 
 
 def n_rounds_of(estimator: Any) -> int:

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gtgbm.estimators import HeldOut, Part, is_multitask, parts_of
 from gtgbm.exact import F64, I64, FitContext, RowWeights
-from gtgbm.explain.held_out import HeldOut
-from gtgbm.explain.parts import Part, is_multitask, parts_of
 from gtgbm.explain.sampling import at_rows
 from gtgbm.losses import Queries, Targets
 

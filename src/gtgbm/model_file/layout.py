@@ -122,6 +122,23 @@ class ClassesLayout(msgspec.Struct, forbid_unknown_fields=True):
     labels: list[Label]
 
 
+class PathLayout(msgspec.Struct, forbid_unknown_fields=True):
+    """The selection path of a model that chose its number of features.
+
+    Attributes
+    ----------
+    fold_scores : list of list of float
+        By fold and size.
+    fold_features : list of list of list of int
+        Columns by fold and size.
+    """
+
+    sizes: Annotated[list[Annotated[int, msgspec.Meta(ge=1)]], msgspec.Meta(min_length=1)]
+    fold_scores: Annotated[list[list[float]], msgspec.Meta(min_length=2)]
+    fold_features: list[list[list[Index]]]
+    scoring: str
+
+
 class ModelLayout(msgspec.Struct, forbid_unknown_fields=True):
     """A model.
 
@@ -137,6 +154,8 @@ class ModelLayout(msgspec.Struct, forbid_unknown_fields=True):
     kinds : dict or None
         Columns of the training dataframe that hold times or categories, by index; None if the training table
         was not a dataframe.
+    selection_path : PathLayout
+        Only of models with n_features_to_select="auto".
     """
 
     format: Literal["gtgbm"]
@@ -152,3 +171,4 @@ class ModelLayout(msgspec.Struct, forbid_unknown_fields=True):
     tasks: TasksLayout | None
     timings: dict[str, float]
     parts: Annotated[list[PartLayout], msgspec.Meta(min_length=1)]
+    selection_path: PathLayout | msgspec.UnsetType = msgspec.UNSET

@@ -19,7 +19,14 @@ from gtgbm.model_file.stored import (
     StoredPart,
     StoredTasks,
 )
-from gtgbm.model_file.validation import require, valid_classes, valid_columns, valid_model, valid_owned
+from gtgbm.model_file.validation import (
+    require,
+    valid_classes,
+    valid_columns,
+    valid_model,
+    valid_owned,
+    valid_path,
+)
 from gtgbm.search import SearchChoice
 
 
@@ -91,7 +98,10 @@ def _stored(layout: ModelLayout) -> StoredModel:
         for part in layout.parts
     ]
     estimator = StoredEstimator(layout.model, parameters, classes)
-    return StoredModel(estimator, columns, parts, tasks, layout.about, layout.timings)
+    path = None if layout.selection_path is msgspec.UNSET else valid_path(layout.selection_path, columns)
+    chose_size = parameters.get("n_features_to_select") == "auto"
+    require((path is not None) == chose_size, "its selection path does not match n_features_to_select")
+    return StoredModel(estimator, columns, parts, tasks, layout.about, layout.timings, path)
 
 
 def _tasks(layout: ModelLayout, columns: StoredColumns, n_classes: int, is_single: bool) -> StoredTasks:

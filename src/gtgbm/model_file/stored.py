@@ -12,6 +12,7 @@ from gtgbm.boosting import Model
 from gtgbm.data import FrameSchema
 from gtgbm.model_file.layout import Label
 from gtgbm.search import SearchChoice
+from gtgbm.selection import SelectionPath
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,8 @@ class StoredModel:
         Texts of the user, such as the name of the target.
     timings : mapping of str to float
         Seconds per stage of the fit.
+    path : SelectionPath or None
+        Of a model that chose its number of features.
     """
 
     estimator: StoredEstimator
@@ -116,6 +119,7 @@ class StoredModel:
     tasks: StoredTasks | None
     about: Mapping[str, str]
     timings: Mapping[str, float]
+    path: SelectionPath | None = None
 
     def parts_by_task(self) -> list[tuple[Label | None, StoredPart]]:
         """Return the part of each task; with method="single-task", all tasks have the same part."""

@@ -20,9 +20,11 @@ from gtgbm.model_file.layout import (
     ModelLayout,
     OwnedLayout,
     PartLayout,
+    PathLayout,
     TreeLayout,
 )
 from gtgbm.model_file.stored import StoredColumns
+from gtgbm.selection import SelectionPath
 from gtgbm.tree import Tree
 
 _DTYPES: dict[str, tuple[type, Any]] = {
@@ -101,6 +103,23 @@ def valid_model(
     )
     model.forest()  # checks every node: no child outside the arrays, no cycles
     return model
+
+
+def valid_path(layout: PathLayout, columns: StoredColumns) -> SelectionPath:
+    """Return the path over numbers of features."""
+    sizes, n_folds = np.array(layout.sizes, dtype=np.int64), len(layout.fold_scores)
+    require(bool((np.diff(sizes) > 0).all()), "the sizes of its selection path do not ascend")
+    require(
+        len(layout.fold_features) == n_folds
+        and all(len(scores) == len(sizes) for scores in layout.fold_scores)
+        and all(len(features) == len(sizes) for features in layout.fold_features),
+        "its selection path lacks scores or features of some sizes",
+    )
+    features = [[_array(of_size, np.int64) for of_size in of_fold] for of_fold in layout.fold_features]
+    largest = max((int(one.max(initial=-1)) for of_fold in features for one in of_fold), default=-1)
+    require(largest < columns.count, f"its selection path has feature {largest} of {columns.count}")
+    names = columns.count if columns.names is None else columns.names
+    return SelectionPath(sizes, np.array(layout.fold_scores), features, layout.scoring, names, {})
 
 
 def valid_owned(owned: Sequence[OwnedLayout], columns: StoredColumns) -> list[tuple[int, float | None]]:

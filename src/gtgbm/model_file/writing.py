@@ -19,12 +19,14 @@ from gtgbm.model_file.layout import (
     ModelLayout,
     OwnedLayout,
     PartLayout,
+    PathLayout,
     SearchLayout,
     TasksLayout,
     TreeLayout,
 )
 from gtgbm.model_file.plain_values import as_plain
 from gtgbm.model_file.stored import StoredColumns, StoredModel, StoredPart, StoredTasks
+from gtgbm.selection import SelectionPath
 from gtgbm.tree import Tree
 
 _TYPES = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str"}
@@ -51,6 +53,16 @@ def _layout(stored: StoredModel) -> ModelLayout:
         tasks=None if stored.tasks is None else _tasks(stored.tasks, columns),
         timings=dict(stored.timings),
         parts=[_part(part, columns) for part in stored.parts],
+        selection_path=msgspec.UNSET if stored.path is None else _path(stored.path),
+    )
+
+
+def _path(path: SelectionPath) -> PathLayout:
+    return PathLayout(
+        sizes=path.sizes.tolist(),
+        fold_scores=path.fold_scores.tolist(),
+        fold_features=[[columns.tolist() for columns in of_fold] for of_fold in path.fold_features],
+        scoring=path.scoring,
     )
 
 
@@ -158,8 +170,9 @@ def _lines(layout: ModelLayout) -> Iterator[bytes]:
 def _entries(layout: msgspec.Struct, last: str) -> Iterator[bytes]:
     yield b"{\n"
     for name in layout.__struct_fields__:
-        if name != last:
-            yield b'"%s": %s,\n' % (name.encode(), msgspec.json.encode(getattr(layout, name)))
+        value = getattr(layout, name)
+        if name != last and value is not msgspec.UNSET:
+            yield b'"%s": %s,\n' % (name.encode(), msgspec.json.encode(value))
     yield b'"%s": [\n' % last.encode()
 
 

@@ -189,6 +189,21 @@ class Count(WholeNumber):
 
 
 @dataclass(frozen=True)
+class FeatureLimit(WholeNumber):
+    """A number of features, at most that of the columns; 'auto', or None for no limit."""
+
+    doc_type = "int, 'auto' or None"
+    metavar = "INTEGER|auto"
+    optional = True
+    _count = Count(low=1, optional=True, of_features=True, hint=", 'auto', or None")
+
+    def check(self, name: str, value: Any, context: Context) -> int | str | None:
+        """Return an int, 'auto' or None."""
+        is_auto = isinstance(value, str) and value == "auto"
+        return value if is_auto else self._count.check(name, value, context)
+
+
+@dataclass(frozen=True)
 class Rounds(WholeNumber):
     """A number of rounds, at most n_estimators."""
 

@@ -11,6 +11,7 @@ from gtgbm.parameters.kinds import (
     Choice,
     Context,
     Count,
+    FeatureLimit,
     Flag,
     Kind,
     Number,
@@ -203,8 +204,10 @@ def _features() -> list[Parameter]:
         ),
         Parameter(
             "n_features_to_select",
-            Count(low=1, optional=True, of_features=True),
-            "Maximum number of selected features; a group of feature_groups counts as one. None: no limit.",
+            FeatureLimit(),
+            "Maximum number of selected features; a group of feature_groups counts as one. None: no limit. "
+            "'auto': the smallest number whose score, cross-validated in 5 folds, is within one standard "
+            "error of the best; see selection_path_.",
             panel,
             aliases=("--max-features",),
         ),

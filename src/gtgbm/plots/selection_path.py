@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gtgbm.explain import SelectionPath
 from gtgbm.plots.names import shown
 from gtgbm.plots.style import COLOURS, QUIET, axes_of, heat_map, plain_axes
+from gtgbm.selection import SelectionPath
 
 _MOST_ROWS = 40
 """Features that the heat map shows: those selected most often."""

@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from gtgbm.estimators import checked_qid
+from gtgbm.estimators import HeldOut, checked_qid, kind_of
 from gtgbm.exact import F64, Bool
 from gtgbm.explain import (
-    HeldOut,
     at_rows,
     drawn_rows,
     held_out_again,
     is_training_table,
-    kind_of,
     n_rounds_of,
     staged_predictions,
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 
-from gtgbm.explain import SelectionPath
 from gtgbm.files import write_aside
 from gtgbm.plots import COLOURS, SelectionFrequencyDisplay, SelectionPathDisplay
 from gtgbm.report.svg import DARK_COLOURS, picture
 from gtgbm.report.templates import page_template
+from gtgbm.selection import SelectionPath
 
 _ROW_INCHES = 0.25
 
@@ -50,12 +50,12 @@ def write_path_page(path: SelectionPath, file: str | PathLike[str], *, title: st
         verdict=path.verdict(),
         scoring=path.scoring,
         n_folds=path.fold_scores.shape[0],
-        n_columns=len(path.feature_names),
+        n_columns=path.n_columns,
         best=path.best_size,
         enough=path.one_se_size,
         names=path.names(path.one_se_size),
         pictures=pictures,
-        rows=path.rows(),
+        rows=[(*of_size, path.names(of_size.size)) for of_size in path.rows()],
         colours=COLOURS,
         dark_colours=DARK_COLOURS,
     )

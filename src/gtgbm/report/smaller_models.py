@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from gtgbm.explain import is_multitask, n_rounds_of, staged_predictions
+from gtgbm.estimators import is_multitask
+from gtgbm.explain import n_rounds_of, staged_predictions
 from gtgbm.plots import COLOURS, plain_axes
 from gtgbm.report.sample import Sample
 from gtgbm.report.svg import Picture, picture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -95,8 +96,20 @@ def averaging(sample: Sample) -> str:
     return "all rows of all tasks together"
 
 
-def verdict(sample: Sample, value: Value, n_selected: int, n_columns: int) -> str:
-    """Say in a few sentences how good a model is, with how many columns, and compared with what."""
+def verdict(sample: Sample, value: Value, model: Any, n_columns: int) -> str:
+    """Say in a few sentences how good a model is, with how many columns and why, and compared with what."""
+    return " ".join([_score(sample, value, model.selected_features_.shape[0], n_columns), *_size(model)])
+
+
+def _size(model: Any) -> list[str]:
+    """Say why a model that chose its number of features has so many."""
+    if not hasattr(model, "selection_path_"):
+        return []
+    path = model.selection_path_
+    return [f"The number of features was chosen by cross-validation: {path.verdict()}"]
+
+
+def _score(sample: Sample, value: Value, n_selected: int, n_columns: int) -> str:
     columns = f"{n_selected:,} of {n_columns:,} column{'' if n_columns == 1 else 's'}"
     if value.value != value.value:
         rows = sample.source.rows(sample.n_rows)

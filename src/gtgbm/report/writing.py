@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.explain import feature_names, is_multitask, path_of, purchases
+from gtgbm.estimators import is_multitask
+from gtgbm.explain import feature_names, path_of, purchases
 from gtgbm.files import write_aside
 from gtgbm.plots import COLOURS
 from gtgbm.report import (
@@ -136,7 +137,7 @@ def _facts(model: Any, sample: Sample, names: Sequence[str], threshold: float) -
     given, usual = overview.setting_lines(model)
     facts: dict[str, Any] = {
         "model": type(model).__name__,
-        "verdict": verdict.verdict(sample, metrics[0], model.selected_features_.shape[0], len(names)),
+        "verdict": verdict.verdict(sample, metrics[0], model, len(names)),
         "source": sample.source,
         "metric": metric,
         "headline": metrics[0],

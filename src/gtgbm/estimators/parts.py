@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.estimators import pool_for_rows
+from gtgbm.estimators.threads import pool_for_rows
 from gtgbm.exact import F64, I64
 from gtgbm.losses import Loss
 from gtgbm.tree import Forest
@@ -70,6 +70,11 @@ class Parts:
         for part, of_part in zip(self.parts, scores, strict=True):
             combined[part.place] = of_part[0]
         return self.loss.predict(combined.reshape(1, -1)).reshape(self.shape)
+
+    def predicted(self) -> F64:
+        """Return the predictions of all trees; see `prediction`."""
+        scores = [part.forest.scores(part.table, part.pool, part.places) for part in self.parts]
+        return self.prediction(scores)
 
 
 def is_multitask(estimator: Any) -> bool:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
 from gtgbm.data import EncodedFrame
-from gtgbm.estimators import BaseGTGBM
+from gtgbm.estimators.rows_of_tasks import numbered
+from gtgbm.estimators.size_bounds import SizeBounds
+from gtgbm.estimators.tables import read_table
 from gtgbm.exact import I64
 
 _PER_ROW = ("y", "sample_weight", "qid", "task")
@@ -33,11 +35,6 @@ class PathRows:
     @classmethod
     def of(cls, estimator: Any, X: Any, y: Any, sample_weight: Any, qid: Any, task: Any) -> PathRows:
         """Check that all arguments fit together."""
-        if not isinstance(estimator, BaseGTGBM):
-            raise TypeError(
-                f"estimator={type(estimator).__name__} is none of gtgbm: give an estimator such as "
-                "GTGBMClassifier()"
-            )
         if (qid is None) == estimator._ranks:
             wanted = "needs qid, the query of each row" if estimator._ranks else "takes no qid: leave it out"
             raise ValueError(f"{type(estimator).__name__} {wanted}")
@@ -64,12 +61,12 @@ class PathRows:
         return int(self._values.shape[1])
 
     @property
-    def names(self) -> list[str]:
-        """Names of the columns, ``x0`` and so on if they have none."""
+    def names(self) -> list[str] | int:
+        """Names of the columns, or their number if they have none."""
         if isinstance(self.X, EncodedFrame):
             return [str(column.name) for column in self.X.schema.columns]
         columns = getattr(self.X, "columns", getattr(self.X, "column_names", None))
-        return [f"x{k}" for k in range(self.n_columns)] if columns is None else [str(one) for one in columns]
+        return self.n_columns if columns is None else [str(one) for one in columns]
 
     def at(self, rows: I64) -> PathRows:
         """Return some of the rows."""
@@ -79,6 +76,13 @@ class PathRows:
             X=_rows_of(self.X, rows),
             **{name: None if one is None else one[rows] for name, one in others.items()},
         )
+
+    def bounds(self, estimator: Any) -> SizeBounds:
+        """Return how many features a model of this table can have."""
+        reader = clone(estimator)
+        read_table(reader, self.X, reset=True)
+        bounds: SizeBounds = reader._size_bounds(reader.n_features_in_)
+        return bounds
 
     def fitted(self, estimator: Any, sizes: Sequence[int]) -> list[Any]:
         """Return an estimator for each size, fitted to these rows."""
@@ -100,8 +104,9 @@ def _array(values: Any) -> Any:
 
 def folds_of(
     cv: Any, estimator: Any, rows: PathRows, groups: Any, rng: np.random.RandomState
-) -> Iterable[tuple[I64, I64]]:
+) -> list[tuple[I64, I64]]:
     """Divide the rows into training rows and held-out rows, several times."""
+    y = rows.y
     if groups is None:
         groups = rows.qid
     elif rows.qid is not None:
@@ -110,21 +115,33 @@ def folds_of(
         splitter = check_cv(cv, rows.y, classifier=is_classifier(estimator))
     elif groups is not None:
         splitter = GroupKFold(int(cv), shuffle=True, random_state=rng)
-    elif is_classifier(estimator) and type_of_target(rows.y) in ("binary", "multiclass"):
-        splitter = StratifiedKFold(int(cv), shuffle=True, random_state=rng)
+    elif (strata := _strata(estimator, rows)) is not None:
+        splitter, y = StratifiedKFold(int(cv), shuffle=True, random_state=rng), strata
     else:
         splitter = KFold(int(cv), shuffle=True, random_state=rng)
     with warnings.catch_warnings():
         # A splitter that knows no groups may still keep queries together: that is checked below.
         warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
-        folds = list(splitter.split(np.zeros((rows.n_rows, 1)), rows.y, groups))
+        folds = list(splitter.split(np.zeros((rows.n_rows, 1)), y, groups))
+    if len(folds) < 2:
+        raise ValueError(f"cv={cv!r} has {len(folds)} folds: a standard error needs at least 2")
     for train, test in folds:
         if rows.qid is not None and np.intersect1d(rows.qid[train], rows.qid[test]).shape[0]:
             raise ValueError(
                 f"cv={cv!r} divides a query between training rows and held-out rows: give a number of folds, "
                 "or a splitter of groups, whose groups are the queries"
             )
-        yield np.asarray(train), np.asarray(test)
+    return [(np.asarray(train), np.asarray(test)) for train, test in folds]
+
+
+def _strata(estimator: Any, rows: PathRows) -> I64 | None:
+    """Return what each fold has equal shares of: classes, tasks, or classes of tasks; None: nothing."""
+    has_classes = is_classifier(estimator) and type_of_target(rows.y) in ("binary", "multiclass")
+    classes = numbered(rows.y)[1] if has_classes else None
+    if rows.task is None or np.ndim(rows.y) != 1:
+        return classes
+    names, task = numbered(rows.task)
+    return task if classes is None else classes * len(names) + task
 
 
 def _check_queries_together(qid: Any, groups: Any) -> None:

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gtgbm.estimators import checked_qid, numbers, task_rows
+from gtgbm.estimators.parts import is_multitask
+from gtgbm.estimators.rows import checked_qid
+from gtgbm.estimators.rows_of_tasks import task_rows
+from gtgbm.estimators.targets import numbers
 from gtgbm.exact import F64
-from gtgbm.explain.parts import is_multitask
 from gtgbm.metrics import Metric, TargetKind, metric_of
 from gtgbm.parameters import PARAMETERS, Context
 

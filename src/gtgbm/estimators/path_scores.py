@@ -7,10 +7,9 @@ from typing import Any
 
 from sklearn.metrics import get_scorer, get_scorer_names
 
-from gtgbm.explain.held_out import HeldOut
-from gtgbm.explain.parts import is_multitask
-from gtgbm.explain.path_folds import PathRows
-from gtgbm.explain.staged import n_rounds_of, staged_predictions
+from gtgbm.estimators.held_out import HeldOut
+from gtgbm.estimators.parts import is_multitask, parts_of
+from gtgbm.estimators.path_rows import PathRows
 from gtgbm.metrics import Metric, TargetKind
 
 _DEFAULT: dict[TargetKind, str] = {
@@ -40,7 +39,7 @@ class Scoring:
             weight = {} if rows.sample_weight is None else {"sample_weight": rows.sample_weight}
             return float(scorer(model, rows.X, rows.y, **weight))
         held_out, metric = self._metric(model, rows)
-        (prediction,) = staged_predictions(model, rows.X, [n_rounds_of(model)], task=rows.task)
+        prediction = parts_of(model, rows.X, rows.task).predicted()
         value = held_out.measured(metric, prediction, rows.sample_weight)
         return value if metric.greater_is_better else -value
 
