@@ -5,10 +5,10 @@ Run it with nothing else on the machine::
     python -m benchmarks.speed.path --data-dir DIR
 
 scikit-learn's RFECV drops a fixed number of columns in each step: halving is not one of its options, and one
-column at a time takes thousands of fits. The peer does what RFECV would do with halves: in each fold, LightGBM
-is fitted to all columns, scored on the held-out rows, the half of the columns with the smaller gains is
-dropped, and so on to a single column; then the same with all rows, down to the best number. The columns of
-all sizes are known after both. The folds are the same.
+column at a time takes thousands of fits. The peer does what RFECV would do with halves: in each fold,
+LightGBM is fitted to all columns, scored on the held-out rows, the half of the columns with the smaller gains
+is dropped, and so on to a single column; then the same with all rows, down to the best number. The folds are
+the same.
 """
 
 from __future__ import annotations
