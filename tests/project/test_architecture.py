@@ -32,7 +32,7 @@ OPTIONAL = {"pandas", "polars", "matplotlib", "lightgbm", "jinja2", "pyarrow", "
 """Libraries that users may not have."""
 AT_THE_TOP = 5
 """Modules beside the packages, at most: everything else has its place in one of them."""
-BY_NAME = {"", "cli.report", "estimators.exporting", "explain.path", "export.optional"}
+BY_NAME = {"", "cli.report", "estimators.exporting", "selection.path", "export.optional"}
 """Modules that import by name: the package's lazy names, methods that lead upwards, optional libraries."""
 ARGUMENTS = 6
 """Arguments of a constructor, at most; the estimators have as many as scikit-learn's have."""
