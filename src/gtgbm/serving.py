@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from gtgbm import _core
 from gtgbm.exact import F64, I64
+from gtgbm.losses import of_all_tasks
 
 __all__ = ["ServedModel", "load"]
 
@@ -97,8 +98,17 @@ class ServedModel:
         self._forests = forests * len(self.tasks) if self.tasks and self._reads_task else forests
         self._by_column = tasks is not None and bool(tasks["by_column"])
         self.classes: NDArray[Any] | None = None
+        self._n_scores = 1
         if content["classes"] is not None:
             self.classes = np.array(content["classes"]["labels"])
+            self._n_scores = 1 if self.classes.shape[0] == 2 else self.classes.shape[0]
+        # Positions of the classes of each task, if tasks have different classes.
+        classes = None if tasks is None else tasks.get("classes")
+        self._positions: list[I64] = [np.arange(self._n_scores)] * len(self._forests)
+        if classes is not None:
+            self._positions = [np.array(of_task, dtype=np.int64) for of_task in classes]
+            if max(int(of_task.max()) for of_task in self._positions) >= self._n_scores:
+                raise ValueError("a task has classes that the model does not have")
         loss = content["parameters"].get("loss")
         self._loss = loss["loss"] if isinstance(loss, dict) else loss
 
@@ -118,12 +128,12 @@ class ServedModel:
         table, is_row = self._table(X)
         scores = self._scores(table, task)
         if self.classes is None:
-            predicted: Any = _exp(scores) if self._loss in _LOGARITHMIC else scores
-        elif scores.ndim == 3:
-            predicted = self.classes[np.argmax(scores[:, 0], axis=1)]
+            predicted: Any = _exp(scores[0]) if self._loss in _LOGARITHMIC else scores[0]
+        elif self._n_scores > 1:
+            predicted = self.classes[np.argmax(scores, axis=0)]
         else:
             limit = 0.5 if self._loss == "squared_error" else 0.0
-            predicted = self.classes[(scores > limit).astype(np.int64)]
+            predicted = self.classes[(scores[0] > limit).astype(np.int64)]
         return predicted[0] if is_row else predicted
 
     def predict_proba(self, X: Any, task: Any = None) -> F64:
@@ -137,8 +147,9 @@ class ServedModel:
 
         Returns
         -------
-        ndarray of float64, shape (n, classes); or (n, T), the probabilities of the second class, for one
-        target column per task. One dimension less for a single row.
+        ndarray of float64, shape (n, classes), or (n, T, classes) for one target column per task
+            Classes that a task does not have are 0. For the same two classes of all tasks, (n, T): the
+            probabilities of the second class. One dimension less for a single row.
         """
         if self.classes is None:
             raise ValueError("predict_proba is for classifiers, this model predicts numbers: use predict")
@@ -147,24 +158,23 @@ class ServedModel:
         return np.asarray(p[0]) if is_row else p
 
     def _probabilities(self, scores: F64) -> F64:
-        if scores.ndim == 3:
-            e = _exp((scores[:, 0] - scores[:, 0].max(axis=1, keepdims=True)).T)
-            return np.asarray((e / e.sum(axis=0)).T)
+        if self._n_scores > 1:
+            e = _exp(scores - scores.max(axis=0))
+            return np.moveaxis(e / e.sum(axis=0), 0, -1)
         is_squared = self._loss == "squared_error"
-        second = np.clip(scores, 0.0, 1.0) if is_squared else 1.0 / (1.0 + _exp(-scores))
-        return np.stack([1.0 - second, second], axis=1) if scores.ndim == 1 else second
+        second = np.clip(scores[0], 0.0, 1.0) if is_squared else 1.0 / (1.0 + _exp(-scores[0]))
+        return np.stack([1.0 - second, second], axis=1) if second.ndim == 1 else second
 
     def _scores(self, table: F64, task: Any) -> F64:
-        """Return scores of shape (n,), (n, T) for all tasks, or (n, 1, classes)."""
+        """Return scores of shape (k, n), or (k, n, T) for all tasks."""
         if self.tasks is None:
             if task is not None:
                 raise ValueError(f"task={task!r}: the model has a single task; leave it out")
-            scores = self._forests[0].scores(table)
-            return scores[0] if scores.shape[0] == 1 else np.ascontiguousarray(scores.T)[:, None]
+            return self._forests[0].scores(table)
         if task is None:
             if not self._by_column:
                 raise ValueError(f"task is missing: give one of {self.tasks[:10]!r}, or one for each row")
-            return np.stack([self._task_scores(table, name) for name in self.tasks], axis=1)
+            return np.stack([self._task_scores(table, name) for name in self.tasks], axis=2)
         of_row = list(task) if isinstance(task, Sequence | np.ndarray) and not isinstance(task, str) else None
         if of_row is None:
             return self._task_scores(table, task)
@@ -172,10 +182,10 @@ class ServedModel:
             raise ValueError(
                 f"task has {len(of_row)} entries, X {table.shape[0]} rows: give one for each row"
             )
-        scores = np.empty(table.shape[0])
+        scores = np.empty((self._n_scores, table.shape[0]))
         for name in dict.fromkeys(of_row):
             at = np.array([one == name for one in of_row])
-            scores[at] = self._task_scores(table[at], name)
+            scores[:, at] = self._task_scores(table[at], name)
         return scores
 
     def _task_scores(self, table: F64, task: Any) -> F64:
@@ -185,8 +195,7 @@ class ServedModel:
         number = self.tasks.index(task)
         if self._reads_task:
             table = np.column_stack([table, np.full(table.shape[0], number + 1.0)])
-        scores: F64 = self._forests[number].scores(table)[0]
-        return scores
+        return of_all_tasks(self._forests[number].scores(table), self._positions[number], self._n_scores)
 
     def _table(self, X: Any) -> tuple[F64, bool]:
         """Return a table of the K columns, and whether it was a single row."""

@@ -21,6 +21,7 @@ ESTIMATORS = (
     "GBFSRegressor",
     "GTGBMRanker",
     "MultitaskGTGBMRegressor",
+    "MultitaskGTGBMRanker",
 )
 TABLES = ("float64", "float32", "int16", "bool", "fortran", "csr", "csc", "frame")
 
@@ -129,17 +130,17 @@ def make_case(seed: int, estimator: str, table: str) -> Case:
     signal = numbers[:, 0] + np.where(numbers[:, -1] > 0, 1.0, -1.0) * rng.choice([0.0, 2.0])
     X, target = _table(rng, table, numbers), signal + rng.normal(size=n)
     rows: dict[str, Any] = {}
-    is_ranker, is_multitask = estimator == "GTGBMRanker", estimator.startswith("Multitask")
+    is_ranker, is_multitask = estimator.endswith("Ranker"), estimator.startswith("Multitask")
     if is_multitask:
         rows["task"] = rng.choice(["a", "b", "c"][: rng.integers(1, 4)], n)
     if is_ranker:
         rows["qid"] = rng.integers(0, n // 8, n)
         y: Any = np.digitize(target, [-1.0, 1.0])
     elif estimator in CLASSIFIERS:
-        cuts = (
-            [0.0] if is_multitask else list(rng.choice([-1.0, 0.0, 1.0], rng.integers(1, 3), replace=False))
-        )
+        cuts = rng.choice([-1.0, 0.0, 1.0], rng.integers(1, 3), replace=False)
         y = np.array(["no", "yes", "maybe"])[np.digitize(target, np.sort(cuts))]
+        if is_multitask and rng.random() < 0.5:  # tasks have different classes
+            y = np.where(rows["task"] == "a", np.where(target > 0, "yes", "other"), y)
     else:
         y = target
     weight = None if is_ranker else _weights(rng, n)
@@ -176,6 +177,7 @@ def _parameters(rng: np.random.Generator, estimator: str, d: int, X: Any) -> dic
         choices["method"] = ["multitask", "group-sparse", "independent", "single-task"]
         choices["task_order"] = ["sequential", "parallel"]
         choices["n_features_per_task"] = [1, min(2, d), None]
+        choices["n_common_rounds"] = [0, 1]
     else:
         choices["penalty"].append("auto")
     for name, values in choices.items():

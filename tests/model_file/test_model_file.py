@@ -356,7 +356,7 @@ def test_invalid_files_are_refused(change: dict[str, Any], message: str, tmp_pat
         ({"tasks.owned": [{"feature": 7}]}, "features that it does not have"),
         ({"parameters.method": "single-task"}, "method has one part, but it has several"),
         ({"classes": None}, "classes do not match its model"),
-        ({"classes.labels": [0, 1, 2]}, "its tasks have 3 classes"),
+        ({"classes.labels": [0, 1, 2]}, "different number of scores than its loss"),
     ],
 )
 def test_invalid_tasks_are_refused(change: dict[str, Any], message: str, tmp_path: Path) -> None:

@@ -296,8 +296,8 @@ def classes(*values: Any) -> NDArray[Any]:
 
 
 BAD_CLASSES: list[tuple[dict[str, Any], str]] = [
-    ({"y": classes(0, 1, 2)}, "y has 3 classes"),
-    ({"y": classes(1)}, "y has 1 classes"),
+    ({"y": tables()[1] + 0.5}, "Unknown label type: continuous"),
+    ({"y": classes(1)}, "task . has only one class"),
     ({"y": tables()[2]}, "task . has only one class"),
     ({"task": np.r_[2, np.arange(239) % 2]}, "task 2 has a single row"),
     ({"eval_set": (np.zeros((2, 8)), np.array([0, 5])), "eval_task": [0, 1]}, "eval_set: y has classes"),

@@ -11,7 +11,7 @@ from scipy import sparse
 from gtgbm.boosting import Dataset
 from gtgbm.exact import RowWeights
 from gtgbm.losses import Queries, Targets
-from gtgbm.selection.folds import N_FOLDS, Folds
+from gtgbm.selection.folds import N_FOLDS, Folds, drawn_rows
 from tests.strategies import seeds
 
 
@@ -91,3 +91,22 @@ def test_of_many_rows_some_are_drawn(is_sparse: bool) -> None:
     for fold in range(N_FOLDS):
         # Neighbours in the order of the target are in different folds.
         assert abs(drawn[number == fold].mean() - drawn.mean()) < 50
+
+
+@given(seed=seeds, n_queries=st.integers(1, 60), most_rows=st.integers(1, 300))
+def test_rows_are_drawn_with_their_whole_query(seed: int, n_queries: int, most_rows: int) -> None:
+    rng = np.random.default_rng(seed)
+    qid = rng.integers(0, n_queries, 300)
+    targets = dataset(np.zeros(300), queries=Queries.of(qid)).targets
+    drawn = drawn_rows(targets, most_rows, rng)
+    is_drawn = np.isin(np.arange(300), drawn)
+    assert not set(qid[is_drawn]) & set(qid[~is_drawn])
+    assert len(set(qid[is_drawn])) <= 12 or drawn.shape[0] <= most_rows
+    assert drawn.tolist() == sorted(drawn)
+
+
+def test_joined_queries_have_rows_of_one_table_each() -> None:
+    first, second = Queries.of(np.array([7, 5, 7])), Queries.of(np.array([5, 5, 9, 5]))
+    joined = Queries.joined([first, second])
+    parts = [joined.rows[a:b].tolist() for a, b in zip(joined.begin[:-1], joined.begin[1:], strict=True)]
+    assert parts == [[1], [0, 2], [3, 4, 6], [5]]

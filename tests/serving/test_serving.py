@@ -18,6 +18,7 @@ from gtgbm import (
     GTGBMClassifier,
     GTGBMRegressor,
     MultitaskGTGBMClassifier,
+    MultitaskGTGBMRanker,
     MultitaskGTGBMRegressor,
     load_model,
     losses,
@@ -92,6 +93,29 @@ def test_tasks(method: str, tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=message):
             found.predict(rows, task=wrong)
+
+
+def test_tasks_with_different_classes(tmp_path: Path) -> None:
+    y = np.where(TASK == "a", np.digitize(SIGNAL, [-1, 1]), np.where(SIGNAL > 0, 3, 1))
+    model = MultitaskGTGBMClassifier(n_estimators=6, random_state=0).fit(X, y, task=TASK)
+    found = served(model, tmp_path)
+    rows = X[:, found.features]
+    np.testing.assert_array_equal(found.predict(rows, task=TASK), model.predict(X, task=TASK))
+    np.testing.assert_array_equal(found.predict_proba(rows, task=TASK), model.predict_proba(X, task=TASK))
+    np.testing.assert_array_equal(found.predict_proba(rows[1], task="b"), model.predict_proba(X, TASK)[1])
+    columns = np.column_stack([np.digitize(SIGNAL, [-1, 1]), SIGNAL > 0]).astype(float)
+    model = MultitaskGTGBMClassifier(n_estimators=6, random_state=0).fit(X, columns)
+    found = served(model, tmp_path)
+    np.testing.assert_array_equal(found.predict_proba(X[:, found.features]), model.predict_proba(X))
+    np.testing.assert_array_equal(found.predict(X[:, found.features]), model.predict(X))
+
+
+def test_tasks_of_rankings(tmp_path: Path) -> None:
+    relevance = np.digitize(SIGNAL, [-1, 1])
+    model = MultitaskGTGBMRanker(n_estimators=6, random_state=0)
+    model.fit(X, relevance, task=TASK, qid=np.arange(300) // 20)
+    found = served(model, tmp_path)
+    np.testing.assert_array_equal(found.predict(X[:, found.features], task=TASK), model.predict(X, TASK))
 
 
 def test_one_target_column_per_task(tmp_path: Path) -> None:

@@ -63,11 +63,14 @@ def _print_trees(model: StoredModel, console: Console, as_json: bool) -> None:
 
 
 def _target(model: StoredModel, task: Any, output: int) -> dict[str, Any]:
-    """Return the task or the class whose score a tree adds to; nothing if there is one score only."""
-    if model.tasks is not None:
-        return {"task": task}
+    """Return the task and the class whose score a tree adds to; nothing if there is one score only."""
+    of_task = {} if model.tasks is None else {"task": task}
     classes = model.estimator.classes
-    return {"class": classes[output].item()} if classes is not None and classes.shape[0] > 2 else {}
+    if classes is not None and model.tasks is not None and model.tasks.classes is not None:
+        classes = classes[model.tasks.classes[model.tasks.names.index(task)]]
+    if classes is None or classes.shape[0] == 2:
+        return of_task
+    return of_task | {"class": classes[output].item()}
 
 
 def _facts(model: StoredModel, trees: list[Tree]) -> dict[str, int | str]:

@@ -18,6 +18,7 @@ from gtgbm.estimators import (
     GTGBMRanker,
     GTGBMRegressor,
     MultitaskGTGBMClassifier,
+    MultitaskGTGBMRanker,
     MultitaskGTGBMRegressor,
 )
 from gtgbm.parameters import PARAMETERS
@@ -33,6 +34,7 @@ _MODELS: dict[str, Any] = {
 _TASK_MODELS: dict[str, Any] = {
     "classification": MultitaskGTGBMClassifier,
     "regression": MultitaskGTGBMRegressor,
+    "ranking": MultitaskGTGBMRanker,
 }
 _METRICS = {"classification": "auc", "regression": "rmse", "ranking": "ndcg"}
 _MULTICLASS_METRIC = "accuracy"
@@ -69,8 +71,6 @@ def kind_of_task(kind: str, columns: dict[str, NDArray[Any]]) -> str:
 def make_model(kind: str, loaded: Loaded, parameters: dict[str, Any]) -> Any:
     """Return an estimator; parameters that it does not have are a user error."""
     has_tasks = "task" in loaded.columns
-    if has_tasks and kind == "ranking":
-        raise UserError("--task and --qid exclude each other: there is no multitask ranker")
     cls = (_TASK_MODELS if has_tasks else _MODELS)[kind]
     values = _in_terms_of(loaded, parameters)
     if has_tasks and "penalty" in values:

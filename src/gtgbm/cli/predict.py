@@ -64,13 +64,14 @@ def _is_by_column(model: Any, task: str | None) -> bool:
 
 
 def _headings(model: Any, task: Any, options: PredictOptions) -> list[str]:
-    classes = getattr(model, "classes_", None)
+    classes = [] if not hasattr(model, "classes_") else model.classes_.tolist()
     contributions = _contribution_names(model, task is None) if options.contributions else []
-    if _is_by_column(model, task):
-        p = [] if classes is None else [f"p_{name}" for name in model.tasks_]
-        return [*(f"prediction_{name}" for name in model.tasks_), *p, *contributions]
-    p = [] if classes is None else [f"p_{label}" for label in classes.tolist()]
-    return ["prediction", *p, *contributions]
+    if not _is_by_column(model, task):
+        return ["prediction", *(f"p_{label}" for label in classes), *contributions]
+    p = [f"p_{name}" for name in model.tasks_] if classes else []
+    if len(classes) > 2:
+        p = [f"p_{name}_{label}" for name in model.tasks_ for label in classes]
+    return [*(f"prediction_{name}" for name in model.tasks_), *p, *contributions]
 
 
 def _predicted(model: Any, options: PredictOptions, console: Console) -> Iterator[Mapping[str, Any] | None]:
@@ -170,12 +171,10 @@ def _contribution_names(model: Any, by_column: bool) -> list[str]:
     features = model.selected_features_.tolist()
     names = getattr(model, "feature_names_in_", None)
     columns = [*(features if names is None else names[features]), "expected"]
-    if hasattr(model, "tasks_") and by_column:
-        return [f"contribution_{task}_{name}" for task in model.tasks_ for name in columns]
-    classes: list[Any] = list(getattr(model, "classes_", ()))
-    if len(classes) > 2:
-        return [f"contribution_{label}_{name}" for label in classes for name in columns]
-    return [f"contribution_{name}" for name in columns]
+    classes = list(getattr(model, "classes_", ()))
+    of_class = [f"{label}_" for label in classes] if len(classes) > 2 else [""]
+    of_task = [f"{task}_" for task in model.tasks_] if hasattr(model, "tasks_") and by_column else [""]
+    return [f"contribution_{task}{label}{name}" for task in of_task for label in of_class for name in columns]
 
 
 def _values(model: Any, X: Any, task: NDArray[Any] | None) -> list[list[Any]]:
@@ -185,5 +184,5 @@ def _values(model: Any, X: Any, task: NDArray[Any] | None) -> list[list[Any]]:
     columns = list((predicted if predicted.ndim == 2 else predicted[:, None]).T)
     if hasattr(model, "classes_"):
         p = model.predict_proba(X, **given)
-        columns += list((p[:, :, 1] if p.ndim == 3 else p).T)
+        columns += list(p.reshape(p.shape[0], -1).T)
     return [column.tolist() for column in columns]

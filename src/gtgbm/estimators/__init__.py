@@ -9,6 +9,7 @@ from gtgbm.estimators.comparison import TaskComparison, compare_tasks
 from gtgbm.estimators.cross_validation import cross_validated, selected_of_all
 from gtgbm.estimators.held_out import HeldOut, kind_of
 from gtgbm.estimators.multitask import MultitaskGTGBMClassifier, MultitaskGTGBMRegressor
+from gtgbm.estimators.multitask_ranker import MultitaskGTGBMRanker
 from gtgbm.estimators.parts import Part, Parts, is_multitask, parts_of
 from gtgbm.estimators.path_rows import PathRows, folds_of
 from gtgbm.estimators.ranker import GTGBMRanker
@@ -31,6 +32,7 @@ __all__ = [
     "GTGBMRegressor",
     "HeldOut",
     "MultitaskGTGBMClassifier",
+    "MultitaskGTGBMRanker",
     "MultitaskGTGBMRegressor",
     "Part",
     "Parts",

@@ -21,7 +21,6 @@ from gtgbm.estimators.exporting import ExportMethods
 from gtgbm.estimators.rows import Rows, checked_weight, pairs_of, per_set
 from gtgbm.estimators.saving import save_model
 from gtgbm.estimators.tables import read_eval_table, selected_of
-from gtgbm.estimators.targets import Targets
 from gtgbm.exact import I64, Bool
 from gtgbm.losses import Loss
 from gtgbm.parameters import Context
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class BaseGTGBM(SelectorMixin, ExportMethods, PredictionDetails, Targets):
+class BaseGTGBM(SelectorMixin, ExportMethods, PredictionDetails):
     """Common base of the estimators; not for direct use."""
 
     # Whether rows belong to queries.
@@ -117,12 +116,12 @@ class BaseGTGBM(SelectorMixin, ExportMethods, PredictionDetails, Targets):
         return sets
 
     def _problem(
-        self, rows: Rows, validations: Sequence[Rows], loss: Loss, settings: Settings, seed: int
+        self, rows: Rows, validations: Sequence[Rows], loss: Loss, settings: Settings, seed: int, task: Any
     ) -> Problem:
-        """Return the input of a fit; targets have been converted to numbers."""
-        metrics = self._checked("eval_metric", Context(target=self._kind_of_target))
+        """Return the input of the fit of a task; targets have been converted to numbers."""
+        metrics = self._checked("eval_metric", Context(target=self._kind_of_targets(task)))
         evaluated = Evaluated(self._loss_name, metrics, [validation.dataset() for validation in validations])
-        self._check_weight(rows, None)
+        self._check_weight(rows, task)
         return Problem(rows.dataset(), loss, settings, seed, evaluated)
 
     def transform(self, X: Any) -> Any:

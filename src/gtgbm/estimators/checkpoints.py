@@ -58,7 +58,8 @@ def open_checkpoint(
             where = f" of eval_set[{k}]" if task is None else f" of the eval_set of task {task!r}"
             data |= _digests(of_set, where, tables)
     data["columns of X"] = _digest(repr(estimator._schema))
-    data["classes of y"] = _digest(repr(getattr(estimator, "classes_", None)))
+    classes = getattr(estimator, "classes_", None), getattr(estimator, "task_classes_", None)
+    data["classes of y"] = _digest(repr(classes))
     data["model to continue"] = "" if continued is None else _digest_of_model(continued)
     return CheckpointFile(path, FitIdentity(settings, data))
 

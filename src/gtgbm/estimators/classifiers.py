@@ -10,7 +10,6 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from gtgbm.estimators.compact import CompactClassifier
 from gtgbm.estimators.documentation import documented
-from gtgbm.estimators.outcomes import decisions, probabilities
 from gtgbm.estimators.rows import Rows, checked_weight
 from gtgbm.estimators.single_task import SingleTask
 from gtgbm.estimators.staged_classes import StagedClasses
@@ -73,12 +72,6 @@ class _Classifier(StagedClasses, ClassTargets, SingleTask):
         ndarray, shape (n,)
         """
         return self._predicted(self._scores(X, n_rounds, offset))
-
-    def _decisions(self, scores: F64) -> F64:
-        return decisions(scores, self._fitted_loss)
-
-    def _probabilities(self, scores: F64) -> F64:
-        return probabilities(scores, self._fitted_loss)
 
     def compact(self) -> CompactClassifier:
         """Return a small model for serving: the fitted trees only, without training data.

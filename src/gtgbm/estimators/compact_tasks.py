@@ -12,10 +12,11 @@ from scipy.sparse import issparse
 
 from gtgbm.data import as_values
 from gtgbm.estimators.compact import CompactModel
-from gtgbm.estimators.outcomes import decisions, labels, probabilities
+from gtgbm.estimators.outcomes import decisions, labels, predictions, probabilities
 from gtgbm.estimators.rows_of_tasks import TaskPlaces, with_task
 from gtgbm.estimators.threads import pool_for_rows
-from gtgbm.exact import F64
+from gtgbm.exact import F64, I64
+from gtgbm.losses import of_all_tasks
 from gtgbm.tree import Forest
 
 
@@ -30,11 +31,17 @@ class TaskForests:
         Whether the training targets had one column per task.
     reads_task : bool
         Whether the forests read the number of the task from an additional last column.
+    positions : mapping of ndarray of int64
+        Positions of the classes of each task among those of all tasks.
+    n_scores : int
+        Number of scores of all tasks: that of their classes, or 1.
     """
 
     by_task: Mapping[Any, Forest]
     by_column: bool
     reads_task: bool
+    positions: Mapping[Any, I64]
+    n_scores: int
 
     @property
     def n_trees(self) -> int:
@@ -42,15 +49,16 @@ class TaskForests:
         return sum(forest.n_trees for forest in self.by_task.values())
 
     def scores(self, table: Any, task: Any, n_jobs: int | None) -> F64:
-        """Return scores of shape (n,), or (n, T) without `task`."""
+        """Return scores of shape (k, n), or (k, n, T) without `task`."""
         tasks = list(self.by_task)
         table = table.tocsr() if issparse(table) else table
         where = TaskPlaces.of(task, table.shape[0], tasks, by_column=self.by_column)
-        scores = np.empty(where.shape)
+        scores = np.empty((self.n_scores, *where.shape))
         for name, part, place in where.parts(table):
             if self.reads_task:
                 part = with_task(part, np.full(part.shape[0], tasks.index(name)))
-            scores[place] = self.by_task[name].scores(part, pool_for_rows(n_jobs, part.shape[0]))[0]
+            own = self.by_task[name].scores(part, pool_for_rows(n_jobs, part.shape[0]))
+            scores[(slice(None), *place)] = of_all_tasks(own, self.positions[name], self.n_scores)
         return scores
 
 
@@ -64,7 +72,7 @@ class _CompactTasks(CompactModel):
         return list(self._forest.by_task)
 
     def _scores(self, X: Any, task: Any) -> tuple[F64, bool]:
-        """Return scores of shape (n,) or (n, T), and whether `X` was a single row."""
+        """Return scores of shape (k, n) or (k, n, T), and whether `X` was a single row."""
         table, is_row = self._table(X)
         tasks = [task] if is_row and task is not None else as_values(task)
         return self._forest.scores(table, tasks, self._n_jobs), is_row
@@ -72,7 +80,7 @@ class _CompactTasks(CompactModel):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompactTasksRegressor(_CompactTasks):
-    """The trees of a fitted multitask regressor, over the columns that any task selected.
+    """The trees of a fitted multitask regressor or ranker, over the columns that any task selected.
 
     Predictions are identical to those of the estimator. The methods take ``X`` of shape (n, K) like those of
     ``CompactRegressor``, and the task of each row; a single row of shape (K,) has a single task.
@@ -91,7 +99,7 @@ class CompactTasksRegressor(_CompactTasks):
     """
 
     def predict(self, X: Any, task: Any = None) -> Any:
-        """Predict targets.
+        """Predict targets, or the scores of a ranker.
 
         Parameters
         ----------
@@ -104,7 +112,7 @@ class CompactTasksRegressor(_CompactTasks):
         ndarray of float64, shape (n,), or (n, T) without `task`; one dimension less for a single row
         """
         scores, is_row = self._scores(X, task)
-        predicted = self._loss.predict(scores.reshape(1, -1)).reshape(scores.shape)
+        predicted = predictions(scores, self._loss)
         return predicted[0] if is_row else predicted
 
 
@@ -126,8 +134,8 @@ class CompactTasksClassifier(_CompactTasks):
         K, the number of columns of ``X``.
     tasks_ : list
         Ids of the tasks.
-    classes_ : ndarray, shape (2,)
-        Class labels.
+    classes_ : ndarray
+        Class labels of all tasks.
     """
 
     classes_: NDArray[Any]
@@ -137,7 +145,7 @@ class CompactTasksClassifier(_CompactTasks):
         self.classes_.flags.writeable = False
 
     def decision_function(self, X: Any, task: Any = None) -> Any:
-        """Return decision scores; a score above 0 predicts the second class.
+        """Return decision scores; of two classes, a score above 0 predicts the second.
 
         Parameters
         ----------
@@ -147,10 +155,11 @@ class CompactTasksClassifier(_CompactTasks):
 
         Returns
         -------
-        ndarray of float64, shape (n,), or (n, T) without `task`; one dimension less for a single row
+        ndarray of float64
+            As the estimator's; one dimension less for a single row.
         """
         scores, is_row = self._scores(X, task)
-        decided = decisions(scores.reshape(1, -1), self._loss).reshape(scores.shape)
+        decided = decisions(scores, self._loss)
         return decided[0] if is_row else decided
 
     def predict_proba(self, X: Any, task: Any = None) -> F64:
@@ -164,12 +173,11 @@ class CompactTasksClassifier(_CompactTasks):
 
         Returns
         -------
-        ndarray of float64, shape (n, 2), or (n, T), the probabilities of the second class, without `task`;
-        one dimension less for a single row
+        ndarray of float64
+            As the estimator's; one dimension less for a single row.
         """
         scores, is_row = self._scores(X, task)
-        p = probabilities(scores.reshape(1, -1), self._loss)
-        p = p if task is not None else p[:, 1].reshape(scores.shape)
+        p = probabilities(scores, self._loss)
         return np.asarray(p[0]) if is_row else p
 
     def predict(self, X: Any, task: Any = None) -> Any:
@@ -185,5 +193,6 @@ class CompactTasksClassifier(_CompactTasks):
         -------
         ndarray, shape (n,), or (n, T) without `task`; one dimension less for a single row
         """
-        decided = self.decision_function(X, task)
-        return labels(np.asarray(decided).ravel(), self.classes_).reshape(np.shape(decided))[()]
+        scores, is_row = self._scores(X, task)
+        predicted = labels(decisions(scores, self._loss), self.classes_)
+        return predicted[0] if is_row else predicted

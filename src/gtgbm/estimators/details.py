@@ -7,29 +7,38 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from gtgbm.estimators.fitted import FittedAttributes
+from gtgbm.estimators.outcomes import predictions
+from gtgbm.estimators.rows import by_score, finite, offset_values
 from gtgbm.estimators.tables import TableRead, read_columns
+from gtgbm.estimators.targets import Targets
 from gtgbm.estimators.threads import pool_for_rows
 from gtgbm.exact import F64, I32, I64
+from gtgbm.losses import of_all_tasks
 from gtgbm.tree import ForestContributions
 
 
-class PredictionDetails(FittedAttributes):
+class PredictionDetails(FittedAttributes, Targets):
     """Methods about the predictions of a fitted model."""
 
     def _read_tables(self, X: Any, task: Any) -> tuple[tuple[int, ...], list[TableRead]]:
-        """Return the shape of the scores, and the table that the forest of each task reads."""
+        """Return (n,), or (n, T) for several tasks of each row, and the table that each forest reads."""
         raise NotImplementedError
 
-    def _predicted(self, scores: F64) -> Any:
+    def _predicted(self, scores: F64) -> NDArray[Any]:
         """Convert scores to what `predict` returns."""
-        raise NotImplementedError
+        return predictions(scores, self._fitted_loss)
 
     def _with_offset(self, scores: F64, offset: Any) -> F64:
-        """Return scores with the offsets of the rows added, if there are any."""
-        raise NotImplementedError
+        """Return scores, shape (k, n) or (k, n, T), with the offsets of the rows added, if there are any."""
+        if offset is None:
+            return scores
+        n_scores, shape = scores.shape[0], scores.shape[1:]
+        values = offset_values(offset, shape if n_scores == 1 else (*shape, n_scores), "offset")
+        return scores + by_score(finite(values, "offset"), len(shape))
 
     def apply(self, X: Any, task: Any = None) -> I32:
         """Return the leaf that each row reaches in each tree.
@@ -48,7 +57,7 @@ class PredictionDetails(FittedAttributes):
         """
         shape, reads = self._read_tables(X, task)
         n_trees = max(forest.n_trees for forest in self._forests.values())
-        leaves = np.full((*self._shape_of_rows(shape), n_trees), -1, dtype=np.int32)
+        leaves = np.full((*shape, n_trees), -1, dtype=np.int32)
         for read in reads:
             forest, pool = self._forests[read.task], pool_for_rows(self.n_jobs, read.table.shape[0])
             of_part = np.full((read.table.shape[0], n_trees), -1, dtype=np.int32)
@@ -89,7 +98,8 @@ class PredictionDetails(FittedAttributes):
             The contribution of each column, categories together, and last the expected score, the mean of
             the training rows or of the background. They add up to the score: the log-odds of the second
             class, or what the link of a loss is applied to. For more than two classes the shape is
-            (n, classes, d + 1), for one target column per task (n, T, d + 1).
+            (n, classes, d + 1), for one target column per task (n, T, d + 1), for both (n, T, classes,
+            d + 1).
 
             With `interactions`, one axis of length d + 1 more: a symmetric matrix for each row, whose sums
             over the last axis are the contributions. An interaction of two columns stands in two places, half
@@ -101,7 +111,8 @@ class PredictionDetails(FittedAttributes):
             )
         shape, reads = self._read_tables(X, task)
         width = self.selected_features_.shape[0] if selected_only else self.n_features_in_
-        contributions = _empty((*shape, *[width + 1] * (1 + bool(interactions))))
+        n_scores = self._fitted_loss.n_scores
+        contributions = _empty((*shape, n_scores, *[width + 1] * (1 + bool(interactions))))
         for read in reads:
             contributor = self._contributor(read.task)
             used = contributor.forest.columns
@@ -117,8 +128,15 @@ class PredictionDetails(FittedAttributes):
                 found = contributor.forest.contributions_against(
                     self._values_of(background, used), read.table, pool, columns, places, width
                 )
-            contributions[read.place] = found if found.shape[1] > 1 else found[:, 0]
-        return contributions
+            of_scores = np.moveaxis(self._scores_of_all(read.task, np.moveaxis(found, 1, 0)), 0, 1)
+            if of_scores.shape != found.shape:
+                # Nothing contributes to the score of a class that the task does not have, minus infinity.
+                expected = (..., -1, -1) if interactions else (..., -1)
+                of_expected = of_scores[expected].copy()
+                of_scores[np.isneginf(of_scores)] = 0.0
+                of_scores[expected] = of_expected
+            contributions[read.place] = of_scores
+        return contributions.squeeze(len(shape)) if n_scores == 1 else contributions
 
     def _values_of(self, X: Any, columns: I64) -> F64:
         """Return some columns of a table as numbers, shape (n, columns)."""
@@ -160,14 +178,16 @@ class PredictionDetails(FittedAttributes):
         scores = (self._combined(shape, reads, parts) for parts in zip(*stages, strict=True))
         return (self._with_offset(of_stage, offset) for of_stage in scores)
 
-    def _combined(self, shape: tuple[int, ...], reads: Sequence[TableRead], scores: Sequence[F64]) -> F64:
-        """Put the scores (k, m) of all parts together."""
-        del shape, reads
-        return scores[0]
+    def _scores_of_all(self, task: Any, scores: F64) -> F64:
+        """Return the scores (k, ...) of a task in the layout of all tasks."""
+        return of_all_tasks(scores, self._positions_of(task), self._fitted_loss.n_scores)
 
-    def _shape_of_rows(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the shape of what each row, or each task of a row, has once, from that of the scores."""
-        return shape[:1]
+    def _combined(self, shape: tuple[int, ...], reads: Sequence[TableRead], scores: Sequence[F64]) -> F64:
+        """Put the scores (k, m) of all parts together, shape (k, n) or (k, n, T)."""
+        combined = np.empty((self._fitted_loss.n_scores, *shape))
+        for read, of_part in zip(reads, scores, strict=True):
+            combined[(slice(None), *read.place)] = self._scores_of_all(read.task, of_part)
+        return combined
 
     @property
     def _most_rounds(self) -> int:

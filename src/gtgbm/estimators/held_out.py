@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gtgbm.estimators.parts import is_multitask
 from gtgbm.estimators.rows import checked_qid
-from gtgbm.estimators.rows_of_tasks import task_rows
+from gtgbm.estimators.rows_of_tasks import queries_of_rows, task_rows
 from gtgbm.estimators.targets import numbers
 from gtgbm.exact import F64
 from gtgbm.metrics import Metric, TargetKind, metric_of
@@ -35,6 +35,7 @@ class HeldOut:
     kind : str
         Kind of the targets: "binary", "multiclass", "numbers" or "relevance".
     qid : ndarray, shape (n,), or None
+        Query of each row; where rows name their task, of two tasks never the same.
     rows_of_task : dict
         Index into `y` by task: rows and, for one target column per task, the column. Empty for single-task
         models.
@@ -60,6 +61,9 @@ class HeldOut:
                 for k, (name, rows) in enumerate(zip(by_task.names, by_task.rows, strict=True))
             }
         qid = checked_qid(qid, shape[0]) if kind == "relevance" else None
+        if qid is not None and places and len(shape) == 1:
+            # Documents are ranked within a query and task.
+            qid = queries_of_rows(qid, [rows for (rows,) in places.values()])
         return cls(_target(estimator, y), kind, qid, places)
 
     def metric(self, name: Any = None) -> Metric:
@@ -106,7 +110,10 @@ class HeldOut:
         for name, place in self.rows_of_task.items():
             of_rows = None if weight is None else weight[place[0]]
             is_empty = not place[0].shape[0] or (of_rows is not None and not of_rows.any())
-            found[name] = float("nan") if is_empty else metric(self.y[place], prediction[place], of_rows)
+            queries = None if self.qid is None else self.qid[place[0]]
+            found[name] = (
+                float("nan") if is_empty else metric(self.y[place], prediction[place], of_rows, queries)
+            )
         return found
 
     def measured_by_query(self, metric: Metric, prediction: F64) -> F64:
@@ -120,7 +127,7 @@ class HeldOut:
 
 def kind_of(estimator: Any) -> TargetKind:
     """Return the kind of the targets of a fitted model."""
-    kind: TargetKind = estimator._kind_of_target
+    kind: TargetKind = estimator._kind_of_targets()
     return kind
 
 

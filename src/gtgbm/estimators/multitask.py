@@ -1,24 +1,34 @@
-"""The multitask estimators."""
+"""The multitask classifier and regressor."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, r2_score
 
 from gtgbm.estimators.compact_tasks import CompactTasksClassifier, CompactTasksRegressor
 from gtgbm.estimators.documentation import TASK_ATTRIBUTES, documented
 from gtgbm.estimators.multitask_base import BaseMultitask
-from gtgbm.estimators.outcomes import decisions, probabilities
+from gtgbm.estimators.rows import checked_weight
 from gtgbm.estimators.staged_classes import StagedClasses
 from gtgbm.estimators.targets import ClassTargets, NumberTargets
 from gtgbm.exact import F64
 
 
-@documented(**TASK_ATTRIBUTES, classes_=("ndarray, shape (2,)", "Class labels."))
+@documented(
+    **TASK_ATTRIBUTES,
+    classes_=("ndarray", "Class labels of all tasks."),
+    task_classes_=(
+        "dict of ndarray",
+        "Class labels that the model of each task tells apart: those of its rows; with "
+        "``method='single-task'`` those of all tasks.",
+    ),
+)
 class MultitaskGTGBMClassifier(StagedClasses, ClassTargets, BaseMultitask):
-    """Multitask GT-GBM classifier for tasks with two classes.
+    """Multitask GT-GBM classifier; tasks may have different classes.
 
     A feature that no task has selected yet costs a task ``group_penalty + task_penalty``, a feature that
     another task has selected costs ``task_penalty``, and the task's own features are free.
@@ -85,14 +95,21 @@ class MultitaskGTGBMClassifier(StagedClasses, ClassTargets, BaseMultitask):
 
         Returns
         -------
-        ndarray of float64, shape (n, 2); or (n, T), the probabilities of the second class, without `task`
+        ndarray of float64, shape (n, classes), or (n, T, classes) without `task`
+            Classes that a task does not have are 0. If all tasks have the same two classes, the shape
+            without `task` is (n, T): the probabilities of the second class.
         """
         return self._probabilities(self._task_scores(X, task, n_rounds, offset))
 
     def decision_function(
         self, X: Any, task: Any = None, *, n_rounds: int | None = None, offset: Any = None
     ) -> F64:
-        """Return decision scores, above 0 for the second class; shape (n,), or (n, T) without `task`."""
+        """Return decision scores.
+
+        If all tasks have the same two classes, the shape is (n,), or (n, T) without `task`, and a score above
+        0 predicts the second class. Else the classes are an additional last axis: the largest score predicts
+        a class, and classes that a task does not have score minus infinity.
+        """
         return self._decisions(self._task_scores(X, task, n_rounds, offset))
 
     def predict(
@@ -101,12 +118,24 @@ class MultitaskGTGBMClassifier(StagedClasses, ClassTargets, BaseMultitask):
         """Predict the most probable class; shape (n,), or (n, T) without `task`."""
         return self._predicted(self._task_scores(X, task, n_rounds, offset))
 
-    def _decisions(self, scores: F64) -> F64:
-        return decisions(scores.reshape(1, -1), self._fitted_loss).reshape(scores.shape)
+    def _learn_targets(self, targets: Mapping[Any, NDArray[Any]], *, reset: bool) -> None:
+        super()._learn_targets(targets, reset=reset)
+        self.task_classes_ = {
+            name: self.classes_ if self._is_single else np.unique(y) for name, y in targets.items()
+        }
 
-    def _probabilities(self, scores: F64) -> F64:
-        p = probabilities(scores.reshape(1, -1), self._fitted_loss)
-        return p if scores.ndim == 1 else p[:, 1].reshape(scores.shape)
+    def _classes_of(self, task: Any) -> NDArray[Any]:
+        return self.task_classes_.get(task, self.classes_)
+
+    def _check_common_trees(self) -> None:
+        for name, classes in self.task_classes_.items():
+            if classes.shape[0] < self.classes_.shape[0]:
+                lacking = np.setdiff1d(self.classes_, classes).tolist()
+                raise ValueError(
+                    f"n_common_rounds={self.n_common_rounds}: common trees need tasks with the same classes, "
+                    f"but task {name!r} has no row of class {lacking[0]!r}; use n_common_rounds=0, or leave "
+                    "the class or the task out"
+                )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, task: Any = None) -> float:
         """Return the accuracy of all rows; without `task`, the mean accuracy of the tasks.
@@ -121,7 +150,7 @@ class MultitaskGTGBMClassifier(StagedClasses, ClassTargets, BaseMultitask):
         -------
         float
         """
-        return self._mean_score(accuracy_score, X, y, task, sample_weight)
+        return self._mean_score(accuracy_score, X, y, task, sample_weight=_weight_of(sample_weight, y))
 
     def compact(self) -> CompactTasksClassifier:
         """Return a small model for serving: the fitted trees only, without training data.
@@ -206,9 +235,6 @@ class MultitaskGTGBMRegressor(NumberTargets, BaseMultitask):
         """
         return self._predicted(self._task_scores(X, task, n_rounds, offset))
 
-    def _predicted(self, scores: F64) -> F64:
-        return self._fitted_loss.predict(scores.reshape(1, -1)).reshape(scores.shape)
-
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, task: Any = None) -> float:
         """Return R² of all rows; without `task`, the mean R² of the tasks.
 
@@ -222,7 +248,7 @@ class MultitaskGTGBMRegressor(NumberTargets, BaseMultitask):
         -------
         float
         """
-        return self._mean_score(r2_score, X, y, task, sample_weight)
+        return self._mean_score(r2_score, X, y, task, sample_weight=_weight_of(sample_weight, y))
 
     def compact(self) -> CompactTasksRegressor:
         """Return a small model for serving: the fitted trees only, without training data.
@@ -234,3 +260,7 @@ class MultitaskGTGBMRegressor(NumberTargets, BaseMultitask):
             are identical to those of the estimator.
         """
         return CompactTasksRegressor(*self._compact_parts())
+
+
+def _weight_of(sample_weight: Any, y: Any) -> F64 | None:
+    return checked_weight(sample_weight, np.shape(y)[0])

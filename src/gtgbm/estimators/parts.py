@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from gtgbm import _core
 from gtgbm.estimators.threads import pool_for_rows
 from gtgbm.exact import F64, I64
@@ -27,15 +25,12 @@ class Part:
     places : ndarray of int64
         Positions of the forest's columns in the table.
     pool : Pool
-    place : index
-        Position of its predictions among those of the model.
     """
 
     forest: Forest
     table: Any
     places: I64
     pool: _core.Pool
-    place: Any
 
 
 @dataclass(frozen=True)
@@ -46,13 +41,24 @@ class Parts:
     ----------
     parts : list of Part
     shape : tuple of int
-        Shape of the scores: (n,), (n, T) for one target column per task, or (n, k) for k scores.
+        (n,), or (n, T) for one target column per task.
     loss : Loss
+        Of the scores of all tasks.
+    estimator : fitted estimator
+    reads : list of TableRead
+        Which task and rows each part is of.
     """
 
     parts: list[Part]
     shape: tuple[int, ...]
     loss: Loss
+    estimator: Any
+    reads: list[Any]
+
+    def scores_of_all(self, k: int, scores: F64) -> F64:
+        """Return the scores (k, m) of a part in the layout of all tasks, which `loss` takes."""
+        of_all: F64 = self.estimator._scores_of_all(self.reads[k].task, scores)
+        return of_all
 
     def prediction(self, scores: Sequence[F64]) -> F64:
         """Combine the scores (k, m) of all parts and convert them to predictions.
@@ -60,16 +66,14 @@ class Parts:
         Returns
         -------
         ndarray of float64
-            Shape (n,), (n, classes) for more than two classes, or (n, T) for one target column per task.
-            Classifiers: probabilities of the second class, or of all classes. Regressors: predicted means.
-            Rankers: scores.
+            Shape (n,), or (n, T) for one target column per task, with the classes as an additional last axis
+            if there are more than two. Classifiers: probabilities of the second class, or of all classes.
+            Regressors: predicted means. Rankers: scores.
         """
-        if self.loss.n_scores > 1:
-            return self.loss.predict(scores[0])
-        combined = np.empty(self.shape)
-        for part, of_part in zip(self.parts, scores, strict=True):
-            combined[part.place] = of_part[0]
-        return self.loss.predict(combined.reshape(1, -1)).reshape(self.shape)
+        combined: F64 = self.estimator._combined(self.shape, self.reads, scores)
+        n_scores = combined.shape[0]
+        found = self.loss.predict(combined.reshape(n_scores, -1))
+        return found.reshape(self.shape if n_scores == 1 else (*self.shape, n_scores))
 
     def predicted(self) -> F64:
         """Return the predictions of all trees; see `prediction`."""
@@ -97,5 +101,5 @@ def parts_of(estimator: Any, X: Any, task: Any = None) -> Parts:
     for read in tables:
         forest: Forest = estimator._forests[read.task]
         pool = pool_for_rows(estimator.n_jobs, read.table.shape[0])
-        parts.append(Part(forest, read.table, read.columns, pool, read.place))
-    return Parts(parts, shape, estimator._fitted_loss)
+        parts.append(Part(forest, read.table, read.columns, pool))
+    return Parts(parts, shape, estimator._fitted_loss, estimator, tables)

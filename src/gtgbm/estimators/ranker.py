@@ -155,9 +155,6 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         """
         return self._predicted(self._scores(X, n_rounds, offset))
 
-    def _predicted(self, scores: F64) -> F64:
-        return self._fitted_loss.predict(scores)
-
     def score(self, X: Any, y: Any, qid: Any) -> float:
         """Return the mean NDCG of the queries.
 

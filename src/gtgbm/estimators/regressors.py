@@ -29,9 +29,6 @@ class _Regressor(NumberTargets, SingleTask):
         """
         return self._predicted(self._scores(X, n_rounds, offset))
 
-    def _predicted(self, scores: F64) -> F64:
-        return self._fitted_loss.predict(scores)
-
     def compact(self) -> CompactRegressor:
         """Return a small model for serving: the fitted trees only, without training data.
 

@@ -81,6 +81,7 @@ class EvalSets:
     weight: Any = None
     qid: Any = None
     offset: Any = None
+    task: Any = None
 
 
 def checked_weight(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> F64 | None:
@@ -136,9 +137,9 @@ def check_all_have_offsets(has_offset: bool, of_set: Any, name: str) -> None:
         raise ValueError(f"{name}: give offsets to the training rows and every eval set, or to none")
 
 
-def by_score(offset: F64) -> F64:
-    """Return offsets in the layout of scores, shape (k, n)."""
-    return np.ascontiguousarray(np.atleast_2d(offset) if offset.ndim == 1 else offset.T)
+def by_score(offset: F64, n_dims: int = 1) -> F64:
+    """Return offsets in the layout of scores, shape (k, n), or (k, n, T) for rows of two dimensions."""
+    return np.ascontiguousarray(offset[None] if offset.ndim == n_dims else np.moveaxis(offset, -1, 0))
 
 
 def weight_of_queries(weight: F64 | None, qid: NDArray[Any], name: str) -> F64 | None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack, issparse, vstack
 
 from gtgbm.data import is_missing
-from gtgbm.estimators.rows import Rows, finite, offset_values
+from gtgbm.estimators.rows import Rows, finite
 from gtgbm.exact import F64, I64
 
 ALL_TASKS = "all tasks"
@@ -72,13 +72,18 @@ def task_rows(y: Any, task: Any, n_rows: int, y_name: str, task_name: str) -> Ta
     return TaskRows(names, rows, [targets[at] for at in rows])
 
 
-def task_offsets(offset: Any, labels: TaskRows, y_shape: tuple[int, ...], name: str) -> list[F64 | None]:
-    """Return the offsets of the rows of each task; where a row has no target of a task, they may be NaN."""
-    if offset is None:
-        return [None] * len(labels.names)
-    values = offset_values(offset, y_shape, name)
-    by_task = values.T if values.ndim == 2 else [values] * len(labels.names)
-    return [finite(of_task[rows], name) for of_task, rows in zip(by_task, labels.rows, strict=True)]
+def task_offsets(values: F64, rows: Sequence[I64], *, by_column: bool, name: str) -> list[F64]:
+    """Return the offsets of the rows of each task; where a row has no target of a task, they may be NaN.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n,) or (n, T), with the scores as an additional last axis if a task
+        has several
+    by_column : bool
+        Whether rows have an offset for each task.
+    """
+    of_tasks = [values[at, k] if by_column else values[at] for k, at in enumerate(rows)]
+    return [finite(of_task, name) for of_task in of_tasks]
 
 
 def numbered(ids: Any) -> tuple[list[Any], I64]:
@@ -109,13 +114,39 @@ def together(rows: Mapping[Any, Rows], tasks: Sequence[Any]) -> Rows:
     y = np.concatenate([of_task.y for of_task in by_task.values()])
     offsets = [of_task.offset for of_task in by_task.values() if of_task.offset is not None]
     offset = np.concatenate(offsets) if offsets else None
-    if all(of_task.weight is None for of_task in by_task.values()):
-        return Rows(table, y, offset=offset)
-    weights = [
-        np.ones(of_task.y.shape[0]) if of_task.weight is None else of_task.weight
-        for of_task in by_task.values()
-    ]
-    return Rows(table, y, np.concatenate(weights), offset=offset)
+    weight = None
+    if any(of_task.weight is not None for of_task in by_task.values()):
+        parts = by_task.values()
+        weights = [np.ones(part.y.shape[0]) if part.weight is None else part.weight for part in parts]
+        weight = np.concatenate(weights)
+    ids = [of_task.qid for of_task in by_task.values() if of_task.qid is not None]
+    qid = np.concatenate(_numbered_queries(ids)) if ids else None
+    return Rows(table, y, weight, qid, offset=offset)
+
+
+def queries_of_rows(qid: NDArray[Any], rows: Sequence[I64]) -> I64:
+    """Return the number of the query and task of each row of a table.
+
+    Parameters
+    ----------
+    qid : ndarray, shape (n,)
+    rows : sequence of ndarray of int64
+        The rows of each task.
+    """
+    numbers = np.empty(qid.shape[0], dtype=np.int64)
+    for at, of_task in zip(rows, _numbered_queries([qid[at] for at in rows]), strict=True):
+        numbers[at] = of_task
+    return numbers
+
+
+def _numbered_queries(qids: Sequence[NDArray[Any]]) -> list[I64]:
+    """Return numbers for the queries of each task; equal ids of different tasks are different queries."""
+    numbers, n_queries = [], 0
+    for qid in qids:
+        queries, number = np.unique(qid, return_inverse=True)
+        numbers.append(number.ravel() + n_queries)
+        n_queries += queries.shape[0]
+    return numbers
 
 
 @dataclass(frozen=True)
@@ -125,13 +156,13 @@ class TaskPlaces:
     Attributes
     ----------
     shape : tuple of int
-        Shape of the scores: (n,), or (n, T) if every row has a score of each task.
+        (n,), or (n, T) if every row has scores of each task.
     places : dict
-        Index into the scores, by task.
+        Index into the rows, by task.
     """
 
     shape: tuple[int, ...]
-    places: dict[Any, Any]
+    places: dict[Any, tuple[Any, ...]]
 
     @classmethod
     def of(cls, task: Any, n_rows: int, tasks: Sequence[Any], *, by_column: bool) -> TaskPlaces:
@@ -151,7 +182,7 @@ class TaskPlaces:
             )
         return cls((n_rows,), {name: (at,) for name, at in zip(labels.names, labels.rows, strict=True)})
 
-    def parts(self, table: Any) -> Iterator[tuple[Any, Any, Any]]:
+    def parts(self, table: Any) -> Iterator[tuple[Any, Any, tuple[Any, ...]]]:
         """Yield each task with its rows of a table and the positions of its scores."""
         for name, place in self.places.items():
             yield name, table if len(self.shape) == 2 else table[place[0]], place

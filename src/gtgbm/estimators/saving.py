@@ -100,7 +100,12 @@ def _tasks(model: Any) -> StoredTasks | None:
         return None
     owned = [(int(column), category) for column, category in model._owned]
     names = [_task_name(task) for task in model.tasks_]
-    return StoredTasks(names, bool(model._by_column), bool(model._is_single), owned)
+    classes = None
+    if hasattr(model, "task_classes_"):
+        positions = [model._positions_of(task).tolist() for task in model.tasks_]
+        has_all = all(len(of_task) == model.classes_.shape[0] for of_task in positions)
+        classes = None if has_all else positions
+    return StoredTasks(names, bool(model._by_column), bool(model._is_single), owned, classes)
 
 
 def _task_name(task: Any) -> Label:
@@ -126,6 +131,10 @@ def _estimator(stored: StoredModel) -> Any:
     if stored.tasks is not None:
         estimator.tasks_ = stored.tasks.names
         estimator._by_column, estimator._is_single = stored.tasks.by_column, stored.tasks.is_single
+        if classes is not None:
+            of_tasks = stored.tasks.classes or [list(range(classes.shape[0]))] * len(stored.tasks.names)
+            pairs = zip(stored.tasks.names, of_tasks, strict=True)
+            estimator.task_classes_ = {name: classes[of_task] for name, of_task in pairs}
     owned = [(entry.feature, entry.category) for entry in stored.parts[0].model.history]
     fitted = {task: Fitted(part.model, part.search, {}) for task, part in stored.parts_by_task()}
     estimator._keep(fitted, owned if stored.tasks is None else stored.tasks.owned, estimator._make_loss())

@@ -19,7 +19,6 @@ from gtgbm.estimators.checkpoints import open_checkpoint
 from gtgbm.estimators.rows import (
     EvalSets,
     Rows,
-    by_score,
     check_all_have_offsets,
     checked_offset,
     checked_qid,
@@ -148,7 +147,7 @@ class SingleTask(BaseGTGBM):
         self._keep_settings(settings)
         check_rows(rows.table.shape[0])
         rows, held_out = self._split_off(rows, validations, seed)
-        problem = self._problem(rows, held_out, loss, settings, seed)
+        problem = self._problem(rows, held_out, loss, settings, seed, None)
         with ProgressBar(verbose > 0, settings.rounds.n_rounds) as bar:
             if self._sizes:
                 fits = train_path(problem, pool, self._sizes, bar.phase)
@@ -310,19 +309,13 @@ class SingleTask(BaseGTGBM):
         scores = forest.scores(table, pool, columns, self._first_trees(None, n_rounds))
         return self._with_offset(scores, offset)
 
-    def _with_offset(self, scores: F64, offset: Any) -> F64:
-        offsets = checked_offset(offset, scores.shape[1], scores.shape[0])
-        return scores if offsets is None else scores + by_score(offsets)
-
     def _read_tables(self, X: Any, task: Any) -> tuple[tuple[int, ...], list[TableRead]]:
-        """Return the shape of the scores, and the table that the forest reads."""
+        """Return (n,), and the table that the forest reads."""
         check_is_fitted(self, "trees_")
         if task is not None:
             raise ValueError("task is for multitask models, and this model has a single task: leave it out")
         table, places = read_columns(self, X, self._forest.columns)
-        n, n_scores = table.shape[0], self._fitted_loss.n_scores
-        shape = (n,) if n_scores == 1 else (n, n_scores)
-        return shape, [TableRead(None, table, places, slice(None))]
+        return table.shape[:1], [TableRead(None, table, places, (slice(None),))]
 
     def _compact_parts(self) -> tuple[Forest, int | None, I64, FrameSchema | None]:
         features, schema = self._compact_columns()

@@ -1,15 +1,14 @@
-"""Stages of the predictions of classifiers, single-task and multitask."""
+"""Predictions of classifiers, single-task and multitask: from scores, and after each boosting round."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from gtgbm.estimators.details import PredictionDetails
-from gtgbm.estimators.outcomes import labels
+from gtgbm.estimators.outcomes import decisions, labels, probabilities
 from gtgbm.exact import F64
 
 
@@ -20,17 +19,14 @@ class StagedClasses(PredictionDetails):
 
     def _decisions(self, scores: F64) -> F64:
         """Convert scores to what `decision_function` returns."""
-        raise NotImplementedError
+        return decisions(scores, self._fitted_loss)
 
     def _probabilities(self, scores: F64) -> F64:
         """Convert scores to what `predict_proba` returns."""
-        raise NotImplementedError
+        return probabilities(scores, self._fitted_loss)
 
     def _predicted(self, scores: F64) -> NDArray[Any]:
-        decided = self._decisions(scores)
-        if self.classes_.shape[0] > 2:
-            return labels(decided, self.classes_)
-        return np.asarray(labels(decided.ravel(), self.classes_).reshape(decided.shape))
+        return labels(self._decisions(scores), self.classes_)
 
     def staged_predict_proba(self, X: Any, task: Any = None, *, offset: Any = None) -> Iterator[F64]:
         """Predict probabilities after each boosting round, as `staged_predict` predicts classes."""

@@ -38,14 +38,14 @@ class TableRead(NamedTuple):
     table : Table or CSR matrix, shape (m, c)
     columns : ndarray of int64
         Positions of the forest's columns in the table.
-    place : index
+    place : tuple of index
         Position of its scores among those of all tasks.
     """
 
     task: Any
     table: Any
     columns: I64
-    place: Any
+    place: tuple[Any, ...]
 
 
 def read_training(estimator: Any, X: Any, y: Any, *, reset: bool, y_numeric: bool = False) -> tuple[Any, Any]:

@@ -59,8 +59,8 @@ class Targets(Parameters):
             False if the fit continues a previous one, whose targets were of the same kind.
         """
 
-    def _numbers_of(self, y: Any, name: str) -> F64:
-        """Return targets as numbers for the loss, shape (n,); errors call them `name`."""
+    def _numbers_of(self, y: Any, name: str, task: Any = None) -> F64:
+        """Return the targets of a task as numbers for its loss, shape (n,); errors call them `name`."""
         raise NotImplementedError
 
     def _warn_of(self, y: F64, task: Any) -> None:
@@ -69,13 +69,23 @@ class Targets(Parameters):
     def _check_weight(self, rows: Rows, task: Any) -> None:
         """Refuse weights that leave nothing of a part of the targets, numbers by now."""
 
-    def _make_loss(self) -> Loss:
-        """Return the loss for these targets."""
+    def _make_loss(self, task: Any = None) -> Loss:
+        """Return the loss of a task; None: that which converts the scores of all tasks to predictions."""
         raise NotImplementedError
 
-    @property
-    def _kind_of_target(self) -> TargetKind:
+    def _kind_of_targets(self, task: Any = None) -> TargetKind:
+        """Return the kind of the targets of a task, or of all tasks together."""
         raise NotImplementedError
+
+    def _positions_of(self, task: Any) -> I64:
+        """Return the positions of the scores of a task among those of all tasks."""
+        del task
+        return np.zeros(1, dtype=np.int64)
+
+    def _own_offset(self, task: Any, offset: F64) -> F64:
+        """Return the offsets of the scores of a task from those in the layout of all tasks."""
+        del task
+        return offset
 
     def _hold_out(self, rows: Rows, seed: int) -> tuple[I64, I64]:
         """Split rows into training rows and held-out rows."""
@@ -104,33 +114,46 @@ class ClassTargets(ClassifierMixin, Targets):
     classes_: NDArray[Any]
 
     def _learn_targets(self, targets: Mapping[Any, NDArray[Any]], *, reset: bool) -> None:
-        if None in targets:
-            check_classification_targets(targets[None])
+        for y in targets.values():
+            check_classification_targets(y)
         if not reset:
             return
-        self.classes_ = np.unique(np.concatenate(list(targets.values())))
-        n_classes = self.classes_.shape[0]
-        if None in targets:
-            if n_classes < 2:
+        by_task = {task: np.unique(y) for task, y in targets.items()}
+        self.classes_ = np.unique(np.concatenate(list(by_task.values())))
+        for task, classes in by_task.items():
+            if classes.shape[0] < 2 and task is None:
                 raise ValueError(
-                    f"y has only one class ({self.classes_[0]}): a classifier needs at least two classes"
+                    f"y has only one class ({classes[0]}): a classifier needs at least two classes"
                 )
-            return
-        if n_classes != 2:
-            raise ValueError(f"y has {n_classes} classes: multitask classifiers need exactly two classes")
-        for task, y in targets.items():
-            if np.unique(y).shape[0] < 2:
+            if classes.shape[0] < 2:
                 raise ValueError(
-                    f"task {task!r} has only one class ({y[0]}): leave it out, or give more rows"
+                    f"task {task!r} has only one class ({classes[0]}): leave it out, or give more rows"
                 )
 
-    def _numbers_of(self, y: Any, name: str) -> F64:
-        """Return labels as positions in ``classes_``."""
-        y = column_or_1d(target_values(y, name, is_numeric=False))
-        unknown = np.setdiff1d(y, self.classes_)
+    def _classes_of(self, task: Any) -> NDArray[Any]:
+        """Return the classes that the model of a task tells apart; None: those of all tasks."""
+        del task
+        return self.classes_
+
+    def _positions_of(self, task: Any) -> I64:
+        """Return the positions of the classes of a task in ``classes_``."""
+        return np.searchsorted(self.classes_, self._classes_of(task))
+
+    def _numbers_of(self, y: Any, name: str, task: Any = None) -> F64:
+        """Return labels as positions among the classes of the task."""
+        y, classes = column_or_1d(target_values(y, name, is_numeric=False)), self._classes_of(task)
+        unknown = np.setdiff1d(y, classes)
         if unknown.shape[0]:
-            raise ValueError(f"{name} has classes that training did not see: {unknown[:5].tolist()}")
-        return np.asarray(np.searchsorted(self.classes_, y), dtype=np.float64)
+            where = "" if task is None else f" in task {task!r}"
+            raise ValueError(f"{name} has classes that training did not see{where}: {unknown[:5].tolist()}")
+        return np.asarray(np.searchsorted(classes, y), dtype=np.float64)
+
+    def _own_offset(self, task: Any, offset: F64) -> F64:
+        """Return the offsets of the classes of a task; of two classes, the second's minus the first's."""
+        if self.classes_.shape[0] == 2:
+            return offset
+        own = offset[:, self._positions_of(task)]
+        return np.asarray(own[:, 1] - own[:, 0]) if own.shape[1] == 2 else own
 
     def _check_weight(self, rows: Rows, task: Any) -> None:
         """Refuse weights that make a class so light that nothing of it is left in their sum."""
@@ -140,14 +163,14 @@ class ClassTargets(ClassifierMixin, Targets):
         weight = np.bincount(number, weights=rows.weight)
         light = np.flatnonzero((np.bincount(number, weights=counted) == 0) & (np.bincount(number) > 0))
         if light.shape[0]:
-            label, where = self.classes_[light[0]], "" if task is None else f" in task {task!r}"
+            label, where = self._classes_of(task)[light[0]], "" if task is None else f" in task {task!r}"
             raise ValueError(
                 f"sample_weight (times class_weight) of all rows of class {label!r}{where} is "
                 f"{weight[light[0]]:g} of {weight.sum():g}, too little to be counted: give weights less far "
                 "apart, or leave the class out"
             )
 
-    def _make_loss(self) -> Loss:
+    def _make_loss(self, task: Any = None) -> Loss:
         n_classes = self.classes_.shape[0]
         function: Loss = self._checked(
             "loss", Context(losses={"log_loss": LogLoss(), "squared_error": SquaredError()})
@@ -167,11 +190,11 @@ class ClassTargets(ClassifierMixin, Targets):
                 f"monotone_constraints are for two classes, but y has {n_classes}: the probabilities of more "
                 "classes cannot be constrained; use None"
             )
-        return MultinomialLoss(n_classes)
+        n_own = self._classes_of(task).shape[0]
+        return LogLoss() if n_own == 2 else MultinomialLoss(n_own)
 
-    @property
-    def _kind_of_target(self) -> TargetKind:
-        return "binary" if self.classes_.shape[0] == 2 else "multiclass"
+    def _kind_of_targets(self, task: Any = None) -> TargetKind:
+        return "binary" if self._classes_of(task).shape[0] == 2 else "multiclass"
 
     def _hold_out(self, rows: Rows, seed: int) -> tuple[I64, I64]:
         """Split the rows of each class."""
@@ -191,7 +214,9 @@ _LOSSES: dict[str, Loss] = {
 class NumberTargets(RegressorMixin, Targets):
     """Numbers."""
 
-    _kind_of_target: TargetKind = "numbers"
+    def _kind_of_targets(self, task: Any = None) -> TargetKind:
+        del task
+        return "numbers"
 
     def _warn_of(self, y: F64, task: Any) -> None:
         """Warn if the targets are constant."""
@@ -203,14 +228,16 @@ class NumberTargets(RegressorMixin, Targets):
                 stacklevel=4,
             )
 
-    def _numbers_of(self, y: Any, name: str) -> F64:
+    def _numbers_of(self, y: Any, name: str, task: Any = None) -> F64:
         """Return targets that are valid for the loss."""
+        del task
         target, loss = numbers(y, name), self._make_loss()
         if isinstance(loss, Pointwise):
             loss.check_target(target, name)
         return target
 
-    def _make_loss(self) -> Loss:
+    def _make_loss(self, task: Any = None) -> Loss:
+        del task
         loss: Loss = self._checked("loss", Context(losses=_LOSSES))
         return loss
 
@@ -218,11 +245,15 @@ class NumberTargets(RegressorMixin, Targets):
 class RelevanceTargets(Targets):
     """Relevance of documents: integers from 0."""
 
-    _kind_of_target: TargetKind = "relevance"
     truncation_level: Any
 
-    def _numbers_of(self, y: Any, name: str) -> F64:
+    def _kind_of_targets(self, task: Any = None) -> TargetKind:
+        del task
+        return "relevance"
+
+    def _numbers_of(self, y: Any, name: str, task: Any = None) -> F64:
         """Return validated relevance."""
+        del task
         y = target_values(y, name, is_numeric=True)
         relevance: F64 = column_or_1d(
             check_array(y, ensure_2d=False, dtype=np.float64, input_name=name), warn=True
@@ -235,7 +266,8 @@ class RelevanceTargets(Targets):
             )
         return relevance
 
-    def _make_loss(self) -> Loss:
+    def _make_loss(self, task: Any = None) -> Loss:
+        del task
         truncation = self._checked("truncation_level")
         known = {"lambdarank": RankingLoss(True, truncation), "pairwise": RankingLoss(False, truncation)}
         loss: Loss = self._checked("loss", Context(losses=known, target="relevance"))

@@ -72,7 +72,7 @@ class _LossMeasure:
     def __init__(self, name: str, parts: Parts, rows: HeldOut, weight: F64 | None) -> None:
         self.name, self.sign, self.tasks = name, 1.0, list(rows.rows_of_task)
         # A copy, since a ranking loss keeps what it computes from the targets.
-        self._loss = copy(parts.loss)
+        self._parts, self._loss = parts, copy(parts.loss)
         places = list(rows.rows_of_task.values()) or [(slice(None),)]
         self._terms = [
             _LossTerm.of(part, rows, place, weight) for part, place in zip(parts.parts, places, strict=True)
@@ -81,8 +81,10 @@ class _LossMeasure:
 
     def errors(self, scores: Sequence[F64]) -> F64:
         """Compute the loss of each part."""
-        terms = zip(self._terms, scores, strict=True)
-        losses = np.array([term.mean_loss(self._loss, of_part) for term, of_part in terms])
+        terms = enumerate(zip(self._terms, scores, strict=True))
+        losses = np.array(
+            [term.mean_loss(self._loss, self._parts.scores_of_all(k, own)) for k, (term, own) in terms]
+        )
         known = ~np.isnan(losses)
         total = np.average(losses[known], weights=self._shares[known]) if known.any() else np.nan
         return np.array([total, *losses[: len(self.tasks)]])
@@ -113,7 +115,7 @@ class _LossTerm:
         context = FitContext(part.pool)
         # Where each task has a column of targets, all parts have all rows, else the rows of their task.
         index = place[0] if rows.is_mean_of_tasks else slice(None)
-        queries = None if rows.qid is None else Queries.of(rows.qid)
+        queries = None if rows.qid is None else Queries.of(rows.qid[place[0]])
         if weight is None:
             return cls(index, Targets(y, RowWeights.equal(y.shape[0]), queries), float(y.shape[0]), context)
         of_rows = weight[place[0]]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numbers
+from copy import copy
 from typing import Any
 
 import numpy as np
 
-from gtgbm.estimators import HeldOut, Part, is_multitask, parts_of
-from gtgbm.exact import F64, I64, FitContext, RowWeights
+from gtgbm.estimators import HeldOut, Parts, is_multitask, parts_of
+from gtgbm.exact import I64, FitContext, RowWeights
 from gtgbm.explain.sampling import at_rows
 from gtgbm.losses import Queries, Targets
 
@@ -21,22 +22,20 @@ def is_training_table(estimator: Any, X: Any, rows: HeldOut, task: Any = None) -
     No other rows have it. True says that the rows were trained on; False says little, since the model may
     have been trained on some of them, or with weights.
     """
-    parts = parts_of(estimator, X, task).parts
+    parts = parts_of(estimator, X, task)
     if not is_multitask(estimator):
-        queries = None if rows.qid is None else Queries.of(rows.qid)
         recorded, kept = estimator.evals_result_["training"], estimator.n_iter_
-        return _is_recorded(estimator, parts[0], rows.y, queries, recorded, kept)
+        return _is_recorded(parts, 0, _targets(rows, (slice(None),)), recorded, kept)
     places = list(rows.rows_of_task.items())
-    return len(places) == len(parts) == len(estimator.tasks_) and all(
+    return len(places) == len(parts.parts) == len(estimator.tasks_) and all(
         _is_recorded(
-            estimator,
-            part,
-            rows.y[place],
-            None,
+            parts,
+            k,
+            _targets(rows, place),
             estimator.evals_result_[name]["training"],
             estimator.n_iter_[name],
         )
-        for part, (name, place) in zip(parts, places, strict=True)
+        for k, (name, place) in enumerate(places)
     )
 
 
@@ -81,18 +80,21 @@ def _seed_of(estimator: Any) -> int | None:
     return int(estimator._new_seed()) if is_fixed else None
 
 
+def _targets(rows: HeldOut, place: tuple[Any, ...]) -> Targets:
+    y = rows.y[place]
+    queries = None if rows.qid is None else Queries.of(rows.qid[place[0]])
+    return Targets(y, RowWeights.equal(y.shape[0]), queries)
+
+
 def _is_recorded(
-    estimator: Any,
-    part: Part,
-    y: F64,
-    queries: Queries | None,
-    recorded: dict[str, list[float]],
-    n_rounds: int,
+    parts: Parts, k: int, targets: Targets, recorded: dict[str, list[float]], n_rounds: int
 ) -> bool:
-    if part.table.shape[0] != y.shape[0] or n_rounds < 1:
+    """Whether the loss of a part is the one recorded."""
+    part = parts.parts[k]
+    if part.table.shape[0] != targets.y.shape[0] or n_rounds < 1:
         return False
     (losses,) = recorded.values()
-    scores = part.forest.scores(part.table, part.pool, part.places)
-    targets = Targets(y, RowWeights.equal(y.shape[0]), queries)
-    loss = estimator._fitted_loss.derivatives(scores, targets, FitContext(part.pool)).mean_loss
+    scores = parts.scores_of_all(k, part.forest.scores(part.table, part.pool, part.places))
+    # A copy, since a ranking loss keeps what it computes from the targets.
+    loss = copy(parts.loss).derivatives(scores, targets, FitContext(part.pool)).mean_loss
     return bool(np.isclose(loss, losses[n_rounds - 1], rtol=_CLOSE, atol=0.0))

@@ -141,9 +141,9 @@ def _plain(estimator: Any, task: Any) -> PlainModel:
     return PlainModel(
         [padded[k][r] for r in range(n_rounds) for k in range(n_scores)],
         model.start,
-        estimator._fitted_loss.link,
+        estimator._make_loss(task).link,
         estimator._loss_name,
         [f"Column_{k}" for k in range(estimator.n_features_in_)] if names is None else list(map(str, names)),
         estimator._schema,
-        getattr(estimator, "classes_", None),
+        estimator._classes_of(task) if hasattr(estimator, "classes_") else None,
     )

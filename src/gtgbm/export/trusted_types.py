@@ -10,7 +10,7 @@ _HOMES = {"Classifier": "classifiers", "Regressor": "regressors", "Ranker": "ran
 def _home(name: str) -> str:
     """Return the module of an estimator."""
     if name.startswith("Multitask"):
-        return "multitask"
+        return "multitask_ranker" if name.endswith("Ranker") else "multitask"
     return next(module for ending, module in _HOMES.items() if name.endswith(ending))
 
 

@@ -19,6 +19,7 @@ from gtgbm.losses.pointwise import (
 )
 from gtgbm.losses.queries import Queries
 from gtgbm.losses.ranking import RankingLoss, dcg, dcg_gains, ideal_dcg, mean_of_ties, sum_of_queries
+from gtgbm.losses.task_classes import of_all_tasks
 
 __all__ = [
     "NOT_OF_CLASSES",
@@ -46,5 +47,6 @@ __all__ = [
     "dcg_gains",
     "ideal_dcg",
     "mean_of_ties",
+    "of_all_tasks",
     "sum_of_queries",
 ]

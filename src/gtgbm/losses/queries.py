@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -34,6 +35,14 @@ class Queries:
         """Group rows by equal ids; the rows of a query need not be adjacent."""
         _, number, counts = np.unique(qid, return_inverse=True, return_counts=True)
         return cls(np.argsort(number, kind="stable"), np.concatenate([[0], np.cumsum(counts)]))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Queries]) -> Queries:
+        """Return the queries of tables that are put one below the other; none has rows of two tables."""
+        first_rows = np.cumsum([0, *(part.rows.shape[0] for part in parts)])
+        rows = [part.rows + first for part, first in zip(parts, first_rows[:-1], strict=True)]
+        begins = [part.begin[:-1] + first for part, first in zip(parts, first_rows[:-1], strict=True)]
+        return cls(np.concatenate(rows), np.concatenate([*begins, first_rows[-1:]]))
 
     def __len__(self) -> int:
         """Return the number of queries."""

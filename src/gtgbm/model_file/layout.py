@@ -108,11 +108,15 @@ class TasksLayout(msgspec.Struct, forbid_unknown_fields=True):
         Whether the targets had one column per task.
     owned : list of OwnedLayout
         Features selected by any task, in the order of selection.
+    classes : list of list of int
+        Positions of the classes of each task among the classes of the model, ascending. Not written if every
+        task has all of them.
     """
 
     names: Annotated[list[Label], msgspec.Meta(min_length=1)]
     by_column: bool
     owned: list[OwnedLayout]
+    classes: list[list[Index]] | msgspec.UnsetType = msgspec.UNSET
 
 
 class ClassesLayout(msgspec.Struct, forbid_unknown_fields=True):

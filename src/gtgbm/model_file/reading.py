@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from gtgbm.model_file.layout import FORMAT_VERSION, Header, ModelFileError, ModelLayout
+from gtgbm.model_file.layout import FORMAT_VERSION, Header, ModelFileError, ModelLayout, TasksLayout
 from gtgbm.model_file.plain_values import from_plain
 from gtgbm.model_file.stored import (
     ESTIMATORS,
@@ -88,15 +88,11 @@ def _stored(layout: ModelLayout) -> StoredModel:
     tasks = _tasks(layout, columns, n_classes, is_single) if kind.has_tasks else None
     if not kind.has_tasks:
         require(layout.tasks is None and len(layout.parts) == 1, "it has tasks, but its model has none")
-    n_scores = 1 if n_classes == 2 else n_classes
-    parts = [
-        StoredPart(
-            part.task,
-            valid_model(part, columns, n_scores, knows_task=is_single),
-            SearchChoice(part.search.name, part.search.reason),
-        )
-        for part in layout.parts
-    ]
+    parts = []
+    for k, part in enumerate(layout.parts):
+        own = n_classes if tasks is None or tasks.classes is None else len(tasks.classes[k])
+        model = valid_model(part, columns, 1 if own == 2 else own, knows_task=is_single)
+        parts.append(StoredPart(part.task, model, SearchChoice(part.search.name, part.search.reason)))
     estimator = StoredEstimator(layout.model, parameters, classes)
     path = None if layout.selection_path is msgspec.UNSET else valid_path(layout.selection_path, columns)
     chose_size = parameters.get("n_features_to_select") == "auto"
@@ -109,9 +105,20 @@ def _tasks(layout: ModelLayout, columns: StoredColumns, n_classes: int, is_singl
     require(tasks is not None, "its tasks are missing")
     assert tasks is not None
     require(len(set(tasks.names)) == len(tasks.names), "it has several tasks of the same name")
-    require(n_classes == 2, f"its tasks have {n_classes} classes")
     if is_single:
         require(len(layout.parts) == 1, "its method has one part, but it has several")
     else:
         require([part.task for part in layout.parts] == tasks.names, "its parts and tasks do not match")
-    return StoredTasks(tasks.names, tasks.by_column, is_single, valid_owned(tasks.owned, columns))
+    owned = valid_owned(tasks.owned, columns)
+    return StoredTasks(tasks.names, tasks.by_column, is_single, owned, _classes(tasks, n_classes, is_single))
+
+
+def _classes(tasks: TasksLayout, n_classes: int, is_single: bool) -> list[list[int]] | None:
+    if tasks.classes is msgspec.UNSET:
+        return None
+    require(not is_single and n_classes > 2, "its tasks have classes of their own, but its model has not")
+    require(len(tasks.classes) == len(tasks.names), "its tasks and their classes do not match")
+    for of_task in tasks.classes:
+        is_right = len(of_task) > 1 and of_task == sorted(set(of_task)) and of_task[-1] < n_classes
+        require(is_right, f"a task has the classes {of_task[:10]} of {n_classes}")
+    return tasks.classes

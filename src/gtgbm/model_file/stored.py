@@ -32,6 +32,7 @@ ESTIMATORS: dict[str, EstimatorKind] = {
     "GTGBMRanker": EstimatorKind(has_classes=False),
     "GTGBMRegressor": EstimatorKind(has_classes=False),
     "MultitaskGTGBMClassifier": EstimatorKind(has_classes=True, has_tasks=True),
+    "MultitaskGTGBMRanker": EstimatorKind(has_classes=False, has_tasks=True),
     "MultitaskGTGBMRegressor": EstimatorKind(has_classes=False, has_tasks=True),
 }
 """The estimators that files can hold, by the name of their class."""
@@ -89,12 +90,15 @@ class StoredTasks:
         Whether one part is the model of all tasks (method="single-task").
     owned : list of (int, float or None)
         Features selected by any task as (column, category or None), in the order of selection.
+    classes : list of list of int, or None
+        Positions of the classes of each task among the classes of the model; None: every task has all.
     """
 
     names: list[Label]
     by_column: bool
     is_single: bool
     owned: list[tuple[int, float | None]]
+    classes: list[list[int]] | None = None
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,8 @@ def _kinds(schema: FrameSchema | None) -> Any:
 
 def _tasks(tasks: StoredTasks, columns: StoredColumns) -> TasksLayout:
     owned = [OwnedLayout(column, _category(columns, column, category)) for column, category in tasks.owned]
-    return TasksLayout(tasks.names, tasks.by_column, owned)
+    classes = msgspec.UNSET if tasks.classes is None else tasks.classes
+    return TasksLayout(tasks.names, tasks.by_column, owned, classes)
 
 
 def _part(part: StoredPart, columns: StoredColumns) -> PartLayout:

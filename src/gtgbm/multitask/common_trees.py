@@ -21,7 +21,7 @@ from gtgbm.boosting import (
 )
 from gtgbm.data import issparse
 from gtgbm.exact import FitContext, RowWeights
-from gtgbm.losses import Targets
+from gtgbm.losses import Queries, Targets
 from gtgbm.multitask.task import Task, TaskSharing
 from gtgbm.pricing import SpendingLimits
 
@@ -79,5 +79,12 @@ def _all_rows(tasks: Sequence[Task]) -> Dataset:
     weights = RowWeights.equal(y.shape[0])
     if not all(part.are_equal for part in parts_of_weights):
         weights = RowWeights.of(np.concatenate([part.as_floats() for part in parts_of_weights]))
+    queries = [part.targets.queries for part in parts if part.targets.queries is not None]
     offsets = [part.targets.offset for part in parts if part.targets.offset is not None]
-    return Dataset(table, Targets(y, weights, offset=np.concatenate(offsets, axis=1) if offsets else None))
+    targets = Targets(
+        y,
+        weights,
+        Queries.joined(queries) if queries else None,
+        np.concatenate(offsets, axis=1) if offsets else None,
+    )
+    return Dataset(table, targets)

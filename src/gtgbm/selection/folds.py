@@ -84,6 +84,17 @@ class Folds:
         return Folds(self.tasks, number)
 
 
+def drawn_rows(targets: Targets, most_rows: int, rng: np.random.Generator) -> I64:
+    """Draw about as many rows at random, ascending; all rows of a query, or none."""
+    if targets.queries is None:
+        return np.sort(rng.permutation(targets.y.shape[0])[:most_rows])
+    order = rng.permutation(len(targets.queries))
+    n_drawn = int(np.searchsorted(np.cumsum(targets.queries.sizes[order]), most_rows, side="right"))
+    is_drawn = np.zeros(order.shape[0], dtype=np.bool_)
+    is_drawn[order[: max(N_FOLDS * _FEWEST_UNITS, n_drawn)]] = True
+    return np.flatnonzero(is_drawn[_units(targets)])
+
+
 def _units(targets: Targets) -> I64:
     """Return the unit of each row: rows of a query stay together."""
     if targets.queries is None:

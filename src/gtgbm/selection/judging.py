@@ -57,7 +57,8 @@ class Problems:
 
     Attributes
     ----------
-    loss : Loss
+    losses : list of Loss
+        The loss of each task.
     starts : list of ndarray of float64, shape (k,)
         Constant scores of each task.
     limits : Limits
@@ -65,7 +66,7 @@ class Problems:
         Columns that are owned without being selected.
     """
 
-    loss: Loss
+    losses: list[Loss]
     starts: list[F64]
     limits: Limits
     given: Sequence[int] = ()
@@ -150,13 +151,13 @@ class Judge:
         for fold in range(N_FOLDS):
             models = self._owning(folds, fold, features[fold % len(features)])
             for k, forest, rows in _judged(folds, fold, models):
-                losses[k].append(HeldOut.of(forest, rows, self.problems.loss, self.context).losses)
+                losses[k].append(HeldOut.of(forest, rows, self.problems.losses[k], self.context).losses)
         return losses
 
     def _add(self, evidence: Sequence[Evidence], folds: Folds, fold: int, models: Sequence[Model]) -> None:
         """Add the evidence of the rows of a fold, which the models were not trained on."""
         for k, forest, rows in _judged(folds, fold, models):
-            evidence[k].add_fold(forest, rows, self.problems.loss, self.context, [fold, k])
+            evidence[k].add_fold(forest, rows, self.problems.losses[k], self.context, [fold, k])
 
     def _owning(self, folds: Folds, fold: int, features: Sequence[Importance]) -> list[Model]:
         """Train models outside a fold that own some features and buy none."""

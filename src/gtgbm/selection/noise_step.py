@@ -50,10 +50,10 @@ def without_noise(
 def _doubts(judge: Judge, importance: list[Importance], forward: Sequence[Evidence]) -> list[Doubts]:
     """Return the doubts of each task; units of purchase are in doubt as a whole or not at all."""
     problems, found = judge.problems, []
-    for of_task, evidence, rows, start in zip(
-        importance, forward, judge.folds.tasks, problems.starts, strict=True
+    for of_task, evidence, rows, start, loss in zip(
+        importance, forward, judge.folds.tasks, problems.starts, problems.losses, strict=True
     ):
-        doubt = doubts(of_task, evidence, rows, start, problems.loss, judge.context)
+        doubt = doubts(of_task, evidence, rows, start, loss, judge.context)
         found.append(replace(doubt, features=problems.limits.whole(of_task, doubt.features)))
     return found
 

@@ -118,5 +118,5 @@ def _judge(
 
     prices = problem.settings.prices
     limits = Limits(prices.limits.count, None, prices.limits.cost, prices.units)
-    problems = Problems(problem.loss, [empty.start], limits, problem.settings.columns.given)
+    problems = Problems([problem.loss], [empty.start], limits, problem.settings.columns.given)
     return Judge(folds, kept_models(trained, checkpoint), problems, context, report)

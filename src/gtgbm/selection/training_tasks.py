@@ -24,7 +24,7 @@ from gtgbm.exact import FitContext
 from gtgbm.multitask import FittedTasks, Task, TaskSharing, train_tasks
 from gtgbm.pricing import SpendingLimits
 from gtgbm.selection.features import Feature
-from gtgbm.selection.folds import MOST_ROWS, Folds
+from gtgbm.selection.folds import MOST_ROWS, Folds, drawn_rows
 from gtgbm.selection.forward_backward import ForwardBackward
 from gtgbm.selection.importance import Importance, over_tasks
 from gtgbm.selection.judging import Judge, Problems, Stage
@@ -120,7 +120,7 @@ def _folds(tasks: Sequence[Task]) -> Folds | None:
             datasets.append(task.problem.data)
             continue
         # The table is that of all tasks: only the rows in use are copied.
-        drawn = np.sort(rng.permutation(task.n_rows)[:most_rows])
+        drawn = drawn_rows(targets, most_rows, rng)
         datasets.append(Dataset(table[task.rows[drawn]], targets.of_rows(drawn)))
     return Folds.of(datasets, most_rows)
 
@@ -156,7 +156,7 @@ def _judge(
         # Starts of all rows: those of a part may all have the same class, which has no log-odds.
         return [fitted.model for fitted in train_tasks(of_stage, alone, pool, (), owned, starts).tasks]
 
-    known = Problems(tasks[0].problem.loss, starts, _limits(tasks, sharing))
+    known = Problems([task.problem.loss for task in tasks], starts, _limits(tasks, sharing))
     return Judge(folds, kept_models(trained, checkpoint), known, context, report)
 
 
