@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gtgbm import losses, metrics
     from gtgbm.boosting import Callback, HistoryEntry, Progress
+    from gtgbm.data import ParquetTable
     from gtgbm.estimators import (
         AGBMClassifier,
         AGBMRegressor,
@@ -44,6 +45,7 @@ __all__ = [
     "MultitaskGTGBMClassifier",
     "MultitaskGTGBMRanker",
     "MultitaskGTGBMRegressor",
+    "ParquetTable",
     "Progress",
     "SelectionPath",
     "TaskComparison",
@@ -60,6 +62,7 @@ _HOME = {
     "Callback": "boosting",
     "HistoryEntry": "boosting",
     "ModelFileError": "model_file",
+    "ParquetTable": "data",
     "Progress": "boosting",
     "SelectionPath": "selection",
     "Tree": "tree",

@@ -297,3 +297,33 @@ def test_a_checkpoint_of_another_command_is_refused(tmp_path: Path) -> None:
     assert result.exit_code != 0
     assert "is not a checkpoint" in said(result)
     assert kept.read_bytes() == b"something else"
+
+
+def test_parquet_is_read_from_disk_if_a_limit_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model is the same, also where the table is large for the machine; other formats stay in memory."""
+    table = write(tmp_path, ".parquet", frame())
+    valid = ["--valid", "0.2", "--exclude", "amount"]
+
+    def fitted(name: str, *flags: str) -> Any:
+        out = tmp_path / f"{name}.json"
+        result = run("fit", table, "--target", "clicked", "--trees", "5", *valid, *flags, "--out", out)
+        assert result.exit_code == 0, said(result)
+        return said(result), load_model(out)
+
+    text, model = fitted("memory")
+    assert "read from disk" not in text
+    text, limited = fitted("limited", "--memory-limit", "50GB")
+    assert "columns are read from disk when they are needed" in text
+    assert bits(limited) == bits(model)
+    monkeypatch.setattr("gtgbm.cli.large_files._memory", lambda: 1000.0)
+    text, large = fitted("large")
+    assert "read from disk" in text
+    assert bits(large) == bits(model)
+    result = run(
+        "fit", table, "--target", "clicked", "--memory-limit", "1MB", "--out", tmp_path / "none.json"
+    )
+    assert result.exit_code != 0
+    assert "memory_limit=1,000,000 bytes, but the fit needs about" in said(result)
+    assert not (tmp_path / "none.json").exists()

@@ -51,6 +51,7 @@ FLAGS: dict[str, tuple[tuple[str, ...], str, Any]] = {
     "categorical": (CLASSES, "category", "category"),
     "random_state": (CLASSES, "5", 5),
     "n_jobs": (CLASSES, "1", 1),
+    "memory_limit": (CLASSES, "50GB", "50GB"),
     "verbose": (CLASSES, "0", 0),
     "early_stopping_rounds": ((*CLASSES, "--valid", "0.2"), "2", 2),
     "validation_fraction": ((*CLASSES, "--early-stopping", "2"), "0.3", 0.3),

@@ -23,7 +23,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "pandas": ("data",),
     "narwhals": ("data",),
     "msgspec": ("boosting", "model_file", "estimators", "cli"),
-    "pyarrow": ("cli",),
+    "pyarrow": ("data", "cli"),
     "matplotlib": ("plots", "report"),
     "jinja2": ("report",),
 }

@@ -16,6 +16,7 @@ from gtgbm.boosting.booster import BoosterState
 from gtgbm.boosting.callbacks import AnyCallback, Callback, Callbacks, Progress
 from gtgbm.boosting.checkpoint import NO_CHECKPOINT, Checkpoint, CheckpointFile, FitIdentity
 from gtgbm.boosting.dataset import Dataset
+from gtgbm.boosting.memory import check_memory
 from gtgbm.boosting.model import HistoryEntry, Model
 from gtgbm.boosting.problem import Evaluated, Problem
 from gtgbm.boosting.progress import ProgressBar, announce, tracked
@@ -59,6 +60,7 @@ __all__ = [
     "TreeSettings",
     "announce",
     "assemble",
+    "check_memory",
     "chosen_search",
     "empty_model",
     "tracked",

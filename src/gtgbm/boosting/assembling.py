@@ -12,19 +12,23 @@ from gtgbm.boosting.callbacks import AnyCallback
 from gtgbm.boosting.checkpoint import NO_CHECKPOINT, Checkpoint
 from gtgbm.boosting.model import Model
 from gtgbm.boosting.problem import Problem
+from gtgbm.boosting.row_sampler import RowSampler
 from gtgbm.data import (
     CategoryColumn,
     Columns,
     DenseColumns,
+    ParquetColumns,
+    ParquetNumbers,
     SparseColumns,
     columns_of_features,
     encode_categories,
-    sample_rows,
 )
 from gtgbm.exact import F64, I64, U8, FitContext, Timings
 from gtgbm.growing import FeatureColumns, OtherTasksColumns, OwnedColumns, TreeGrower
 from gtgbm.pricing import FeatureCosts
 from gtgbm.search import (
+    SCREENING_CODES,
+    TREND_LEVELS,
     ExhaustiveSearch,
     GroupSearch,
     GroupTests,
@@ -127,7 +131,9 @@ def assemble(
     with timings.stage("binning"):
         categorical = _categorical(problem) if among is None else among.categorical
     threshold_rows = _THRESHOLD_ROWS[str(choice)]
-    sample = sample_rows(n, threshold_rows, rng)
+    sampler = RowSampler.of(table, rng)
+    choice = sampler.described(choice)
+    sample = sampler.draw(threshold_rows)
     if among is None or among.columns is None:
         columns = _columns(problem, sample, context)
     else:
@@ -140,7 +146,7 @@ def assemble(
     elif choice == "exhaustive":
         search = ExhaustiveSearch(columns, searched, directions, context)
     else:
-        search = _group_search(problem, columns, searched, directions, context, rng)
+        search = _group_search(problem, columns, searched, directions, context, sampler)
     owned = OwnedColumns(n, d, categorical, directions)
     costs = _costs(problem, categorical) if among is None else among.costs
     feature_columns = FeatureColumns(owned, OtherTasksColumns(n, directions), search)
@@ -185,6 +191,8 @@ def _columns(problem: Problem, sample: I64, context: FitContext) -> Columns:
     def made() -> Columns:
         if isinstance(table, np.ndarray):
             return DenseColumns(table, context.pool, max_bins, sample, keeps_codes=kept is not None)
+        if isinstance(table, ParquetNumbers):
+            return ParquetColumns(table, context.pool, max_bins, sample)
         return SparseColumns(table, context.pool, max_bins, sample)
 
     return made() if kept is None else kept.get(context.pool, sample, made)
@@ -215,14 +223,24 @@ def _group_search(
     searched: I64,
     directions: U8,
     context: FitContext,
-    rng: np.random.Generator,
+    sampler: RowSampler,
 ) -> GroupSearch:
     settings, n_test = problem.settings.search, _n_test_rows(problem)
-    test_rows = sample_rows(columns.n_rows, n_test, rng)
+    test_rows = sampler.draw(n_test)
     is_paper = settings.test_rows is None
+    trend_rows = None if is_paper else _trend_rows(columns, searched, n_test, sampler)
     with context.timings.stage("dealing"):
-        tests = GroupTests(columns, searched, test_rows, settings.group_tests, context.pool, rng)
-        trends = None if is_paper else _trend_tests(columns, searched, n_test, directions, context, rng)
+        if isinstance(columns, ParquetColumns) and not is_paper:
+            wanted = [(test_rows, settings.group_tests.n_codes), (columns.sample, SCREENING_CODES)]
+            if trend_rows is not None:
+                wanted.append((trend_rows, TREND_LEVELS))
+            columns.sample_all(searched, wanted)
+        tests = GroupTests(columns, searched, test_rows, settings.group_tests, context.pool, sampler.rng)
+        trends = None
+        if trend_rows is not None:
+            trends = TrendTests(columns, searched, trend_rows, directions, context.pool)
+        if isinstance(columns, ParquetColumns):
+            columns.keep_only(columns.sample)
     screening = Screening(
         by_tests=not is_paper,
         # In a small table every node is small, so do not require more than a quarter of the test rows.
@@ -232,21 +250,10 @@ def _group_search(
     return GroupSearch(columns, tests, trends, screening, directions, context)
 
 
-def _trend_tests(
-    columns: Columns,
-    searched: I64,
-    n_test: int,
-    directions: U8,
-    context: FitContext,
-    rng: np.random.Generator,
-) -> TrendTests | None:
+def _trend_rows(columns: Columns, searched: I64, n_test: int, sampler: RowSampler) -> I64 | None:
+    """Return the rows of trend tests; None: there are none."""
     n_tested = n_trend_rows(searched.shape[0], columns.n_rows, n_test)
     if n_tested == 0 or searched.shape[0] == 0:
         return None
     # Candidates are screened on the rows of `columns.sample`; tests on other rows are independent of that.
-    is_other = np.ones(columns.n_rows, dtype=np.bool_)
-    is_other[columns.sample] = False
-    others = np.flatnonzero(is_other)
-    rows = others if others.shape[0] >= n_tested else np.arange(columns.n_rows)
-    drawn = rows[sample_rows(rows.shape[0], n_tested, rng)]
-    return TrendTests(columns, searched, drawn, directions, context.pool)
+    return sampler.draw_others(n_tested, columns.sample)

@@ -37,7 +37,7 @@ class Dataset:
 
     Attributes
     ----------
-    table : ndarray or scipy.sparse.csc_matrix, shape (n, d)
+    table : ndarray, scipy.sparse.csc_matrix or ParquetNumbers, shape (n, d)
     targets : Targets
         Targets, weights and queries of the rows.
     kept : KeptColumns or None

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gtgbm.boosting.problem import Evaluated
+from gtgbm.data import ParquetNumbers
 from gtgbm.exact import F64, FitContext, lend
 from gtgbm.losses import Loss
 from gtgbm.tree import Forest
@@ -26,13 +27,18 @@ class Evaluations:
         self._loss = loss
         self._loss_name, self._metrics = evaluated.loss_name, evaluated.metrics
         self._validations = evaluated.validations
+        # Every round adds trees on columns that earlier ones used.
+        self._tables = [
+            table.keeping() if isinstance(table, ParquetNumbers) else table
+            for table in (validation.table for validation in evaluated.validations)
+        ]
         self._context = context
         self.values: list[dict[str, list[float]]] = []
 
     def start(self, model: Forest, n_rounds: int, earlier: Sequence[dict[str, list[float]]]) -> None:
         """Start from the scores of a model with `n_rounds` rounds; `earlier` holds the values of these."""
         pool = self._context.pool
-        self._scores = [model.scores(validation.table, pool) for validation in self._validations]
+        self._scores = [model.scores(table, pool) for table in self._tables]
         # A metric with the name of the loss replaces it.
         names = dict.fromkeys([self._loss_name, *(metric.name for metric in self._metrics)])
         self.values = [{name: [] for name in names} for _ in self._validations]
@@ -46,8 +52,10 @@ class Evaluations:
 
     def add_round(self, trees: Forest) -> None:
         """Add the trees of one round, and evaluate losses and metrics."""
-        for validation, scores, values in zip(self._validations, self._scores, self.values, strict=True):
-            trees.add_to(scores, validation.table, self._context.pool)
+        for validation, table, scores, values in zip(
+            self._validations, self._tables, self._scores, self.values, strict=True
+        ):
+            trees.add_to(scores, table, self._context.pool)
             targets = validation.targets
             if all(metric.name != self._loss_name for metric in self._metrics):
                 values[self._loss_name].append(

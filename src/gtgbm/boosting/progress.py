@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -24,9 +24,15 @@ class ProgressBar:
     """Shows rounds done, number of selected features, held-out metric or else loss, and time left.
 
     Prints nothing unless `show`.
+
+    Parameters
+    ----------
+    reading : callable or None
+        Returns what was read of files so far.
     """
 
-    def __init__(self, show: bool, n_rounds: int) -> None:
+    def __init__(self, show: bool, n_rounds: int, reading: Callable[[], str] | None = None) -> None:
+        self._reading = reading
         self._console = Console(stderr=True, quiet=not show)
         self._bar = RichProgress(
             TextColumn("tree"),
@@ -62,7 +68,7 @@ class ProgressBar:
         """Show the state after a round."""
         if not self._show:
             return
-        state = f"features {progress.n_features}  {self._held_out(progress)}"
+        state = f"features {progress.n_features}  {self._held_out(progress)}{self._read('  ')}"
         self._bar.update(self._task, completed=progress.round, state=state)
 
     def _held_out(self, progress: Progress) -> str:
@@ -82,10 +88,13 @@ class ProgressBar:
             self._best = badness, progress.round
         return text if self._best is None else f"{text}  best round {self._best[1]}"
 
+    def _read(self, before: str) -> str:
+        return "" if self._reading is None else f"{before}{self._reading()}"
+
     def summary(self, n_selected: int, n_features: int, search: SearchChoice, seconds: float) -> None:
         """Print a summary of the fit."""
         self._console.print(
-            f"{n_selected} of {n_features} columns in {seconds:.2f} s; search: {search}",
+            f"{n_selected} of {n_features} columns in {seconds:.2f} s; search: {search}{self._read('; ')}",
             highlight=False,
         )
 

@@ -136,6 +136,8 @@ class ColumnSettings:
         Monotone constraint of each column, 1, -1 or 0; empty: all 0.
     given : sequence of int
         Categorical columns that are owned from the start: they are free and count towards no limit.
+    memory_limit : int or None
+        Most bytes that the process may take.
     """
 
     max_bins: int
@@ -143,6 +145,7 @@ class ColumnSettings:
     whole_categories: bool
     monotone: Sequence[int]
     given: Sequence[int] = ()
+    memory_limit: int | None = None
 
     def directions(self, n_columns: int) -> U8:
         """Return RISING or FALLING where a column has a monotone constraint, else 0, shape (n_columns,)."""

@@ -27,7 +27,7 @@ _MAGIC = {b"PAR1": ".parquet", b"ARRO": ".feather", b"\x1f\x8b": ".csv.gz"}
 def open_table(path: Path, text_format: TextFormat | None = None) -> TableFile:
     """Open a table by its suffix; a folder, or a pattern such as ``part-*.csv``, has parts of one."""
     pa = arrow()
-    paths = _parts(path)
+    paths = parts_of(path)
     suffixes = {_suffix(one) for one in paths}
     if len(suffixes) > 1:
         raise UserError(f"{path} has files of several kinds, {listed(sorted(suffixes))}: name one kind")
@@ -69,7 +69,7 @@ def from_stdin(path: Path) -> Iterator[Path]:
         yield copy
 
 
-def _parts(path: Path) -> list[Path]:
+def parts_of(path: Path) -> list[Path]:
     """Files that a path, a folder or a pattern names, in the order of their names."""
     if path.is_file():
         return [path]
@@ -83,6 +83,11 @@ def _parts(path: Path) -> list[Path]:
     if not found:
         raise UserError(f"{path} is not a file: check the path")
     return found
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a path, a folder or a pattern names Parquet files only."""
+    return all(_MAKERS.get(_suffix(one)) is _Parquet for one in parts_of(path))
 
 
 def _suffix(path: Path) -> str:

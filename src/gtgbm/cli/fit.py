@@ -13,13 +13,15 @@ from rich.console import Console
 
 from gtgbm.boosting import Progress
 from gtgbm.cli.errors import UserError
+from gtgbm.cli.files import is_parquet
+from gtgbm.cli.large_files import open_on_disk, stays_on_disk
 from gtgbm.cli.loading import Loaded, Roles, is_libsvm, load
 from gtgbm.cli.models import ModelOptions
 from gtgbm.cli.output import print_json, print_selection, selection
 from gtgbm.cli.prediction_file import check_out
 from gtgbm.cli.splitting import Split
 from gtgbm.cli.text_format import TextFormat
-from gtgbm.data import EncodedFrame
+from gtgbm.data import EncodedFrame, ParquetTable
 from gtgbm.estimators import save_model, stored_model
 
 
@@ -35,7 +37,12 @@ class Source:
     is_piped: bool = False
 
     def load(self, kind: str, parameters: dict[str, Any], console: Console) -> Loaded:
-        """Read the table; columns that a parameter says hold categories are read as text."""
+        """Read the table; columns that a parameter says hold categories are read as text.
+
+        A large Parquet table is not read: training reads what it needs.
+        """
+        if not self.is_piped and stays_on_disk(self.table, self.roles, parameters):
+            return open_on_disk(self.table, self.roles, self.exclude, self.id_columns, console)
         # Those of libsvm's format have no names; the estimator knows them by number.
         named = None if is_libsvm(self.table) else parameters.get("categorical_features")
         return load(
@@ -164,6 +171,13 @@ def _parts(loaded: Loaded, options: FitOptions, console: Console) -> tuple[Loade
     except ValueError:
         schema = loaded.X.schema if isinstance(loaded.X, EncodedFrame) else None
         source = options.source
+        if isinstance(loaded.X, ParquetTable):
+            path = Path(options.running.valid)
+            if not is_parquet(path):
+                raise UserError(
+                    f"--valid {path} is not Parquet: the table is read from disk, so it must be"
+                ) from None
+            return loaded, open_on_disk(path, source.roles, source.exclude, source.id_columns, console)
         return loaded, load(
             Path(options.running.valid),
             source.roles,

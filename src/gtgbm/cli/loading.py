@@ -22,6 +22,7 @@ from gtgbm.cli.text_format import TextFormat
 from gtgbm.data import (
     EncodedFrame,
     FrameSchema,
+    ParquetTable,
     TableBuilder,
     as_frame,
     as_values,
@@ -66,7 +67,7 @@ class Loaded:
 
     Attributes
     ----------
-    X : EncodedFrame or scipy CSR matrix
+    X : EncodedFrame, ParquetTable or scipy CSR matrix
     columns : dict of str to ndarray, shape (n,)
         Target, weight, qid and task, by role.
     """
@@ -98,6 +99,8 @@ class Loaded:
         is_taken = held_out(self.n_rows, self.columns.get("qid"), fraction, seed)
         taken, kept = np.flatnonzero(is_taken), np.flatnonzero(~is_taken)
         parts = [{role: values[rows] for role, values in self.columns.items()} for rows in (kept, taken)]
+        if isinstance(self.X, ParquetTable):
+            return Loaded(self.X.take(kept), parts[0]), Loaded(self.X.take(taken), parts[1])
         if not isinstance(self.X, EncodedFrame):
             of_parts = ((self.X[kept], parts[0]), (self.X[taken], parts[1]))
             first, second = (Loaded(*part, self.libsvm) for part in of_parts)

@@ -1,6 +1,6 @@
 """Turns the tables of users into binned columns.
 
-Input checks and dataframes; dense, sparse and categorical columns; tiles of codes; samples of rows.
+Input checks and dataframes; dense, sparse, categorical and Parquet columns; tiles of codes; samples of rows.
 """
 
 from gtgbm.data.categories import (
@@ -25,9 +25,13 @@ from gtgbm.data.frames import (
     repeated,
 )
 from gtgbm.data.input import MAX_COLUMNS, AnyTable, as_table, check_rows, check_sparse, issparse, unmasked
+from gtgbm.data.parquet_columns import ParquetColumns
+from gtgbm.data.parquet_table import ParquetNumbers, ParquetTable
 from gtgbm.data.row_samples import sample_rows
 from gtgbm.data.sparse import SparseCodes, SparseColumns
+from gtgbm.data.spill import CodeStore, MemoryCodes, SpilledCodes
 from gtgbm.data.tiles import Tiles
+from gtgbm.data.values import values_of
 
 __all__ = [
     "MAX_COLUMNS",
@@ -35,14 +39,20 @@ __all__ = [
     "AnyTable",
     "BinnedColumn",
     "CategoryColumn",
+    "CodeStore",
     "Columns",
     "DenseColumns",
     "EncodedFrame",
     "FrameColumn",
     "FrameSchema",
     "Kind",
+    "MemoryCodes",
+    "ParquetColumns",
+    "ParquetNumbers",
+    "ParquetTable",
     "SparseCodes",
     "SparseColumns",
+    "SpilledCodes",
     "TableBuilder",
     "Tiles",
     "as_frame",
@@ -62,4 +72,5 @@ __all__ = [
     "repeated",
     "sample_rows",
     "unmasked",
+    "values_of",
 ]

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gtgbm.data.input import AnyTable, issparse
+from gtgbm.data.input import AnyTable
+from gtgbm.data.values import values_of
 from gtgbm.exact import CELLS, F64, I64, U8, Bool
 
 _CODES = CELLS - 1
@@ -131,7 +132,7 @@ def encode_categories_of_tasks(
     most = _WHOLE_CATEGORIES if as_whole else _MAX_CATEGORIES
     encoded: list[list[CategoryColumn]] = [[] for _ in tasks]
     for column in columns:
-        values = table[:, [column]].toarray()[:, 0] if issparse(table) else table[:, column]
+        values = values_of(table, np.array([column]))[:, 0]
         categories, which, counts = _distinct(np.asarray(values, dtype=np.float64))
         if weights.shape[0] or len(tasks) > 1:
             row_weights = weights if weights.shape[0] else np.ones(which.shape[0])

@@ -147,7 +147,7 @@ class FrameSchema:
             value = values[column.name]
             kind = kind_of_value(value)
             if column.kind == "category":
-                row[k] = category_of(value, _KnownCodes(column.categories))
+                row[k] = category_of(value, KnownCodes(column.categories))
                 # A number or a time may be a category, if there are others like it.
                 if row[k] != UNSEEN or any(kind_of_text(one) == kind for one in column.categories):
                     continue
@@ -166,7 +166,7 @@ class EncodedFrame:
     schema: FrameSchema
 
 
-class _KnownCodes(dict[str, float]):
+class KnownCodes(dict[str, float]):
     """Codes of the categories seen in training; other categories get the code `UNSEEN`."""
 
     def __init__(self, categories: Sequence[str]) -> None:
@@ -209,7 +209,7 @@ class TableBuilder:
         """Collect rows with the columns and category codes of an existing schema."""
         builder = cls(schema.columns, n_rows, dtype, schema.is_named)
         builder._known, builder._what = schema, what
-        builder._codes = [_KnownCodes(column.categories) for column in schema.columns]
+        builder._codes = [KnownCodes(column.categories) for column in schema.columns]
         return builder
 
     def add(self, frame: nw.DataFrame[Any]) -> None:

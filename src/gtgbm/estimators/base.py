@@ -14,7 +14,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from gtgbm.boosting import Evaluated, Problem, Settings
-from gtgbm.data import FrameSchema, check_sparse, unmasked
+from gtgbm.data import FrameSchema, ParquetTable, check_sparse, unmasked
 from gtgbm.estimators.choosing_size import path_for
 from gtgbm.estimators.details import PredictionDetails
 from gtgbm.estimators.exporting import ExportMethods
@@ -140,6 +140,8 @@ class BaseGTGBM(SelectorMixin, ExportMethods, PredictionDetails):
         check_is_fitted(self, "trees_")
         check_sparse(X)
         X = unmasked(X)
+        if isinstance(X, ParquetTable):
+            return X.select(self.get_feature_names_out().tolist())
         if not hasattr(self, "feature_names_in_"):
             return super().transform(X)
         library = _get_output_config("transform", self)["dense"]

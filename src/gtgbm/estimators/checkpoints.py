@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from gtgbm.boosting import NO_CHECKPOINT, Checkpoint, CheckpointFile, FitIdentity, Model
+from gtgbm.data import ParquetNumbers
 from gtgbm.estimators.rows import Rows
 
-_NO_INFLUENCE = ("n_jobs", "verbose")
+_NO_INFLUENCE = ("n_jobs", "verbose", "memory_limit")
 """Parameters that do not change the model."""
 _BLOCK = 1 << 24
 """Values that are read at a time."""
@@ -49,6 +50,9 @@ def open_checkpoint(
         if name not in _NO_INFLUENCE
     }
     settings = parameters | {"estimator": type(estimator).__name__, "gtgbm": version("gtgbm")}
+    if settings.get("n_features_to_select") == "'auto'":
+        # Chosen anew by every call, from draws that depend on random_state.
+        settings["n_features_to_select"] = f"'auto', which chose {estimator.selection_path_.one_se_size}"
     data: dict[str, str] = {}
     tables: dict[int, str] = {}  # tasks may share a table, which is read once
     for task, of_task in rows.items():
@@ -79,6 +83,8 @@ def _digests(rows: Rows, where: str, tables: dict[int, str]) -> dict[str, str]:
 
 
 def _digest_of_table(table: Any) -> str:
+    if isinstance(table, ParquetNumbers):
+        return _digest(table.identity())
     if issparse(table):
         parts = [digest_of(part) for part in (table.data, table.indices, table.indptr)]
         return _digest(repr((table.format, table.shape, parts)))

@@ -144,6 +144,7 @@ class GTGBMClassifier(_Classifier):
         monotone_constraints: Any = None,
         warm_start: bool = False,
         class_weight: Any = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         self._set_parameters(locals())
 
@@ -185,6 +186,7 @@ class AGBMClassifier(_Classifier):
         monotone_constraints: Any = None,
         warm_start: bool = False,
         class_weight: Any = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         self._set_parameters(locals())
 
@@ -228,5 +230,6 @@ class GBFSClassifier(_Classifier):
         monotone_constraints: Any = None,
         warm_start: bool = False,
         class_weight: Any = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         self._set_parameters(locals())

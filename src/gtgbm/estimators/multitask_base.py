@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from gtgbm.boosting import AnyCallback, Checkpoint, Fitted, ProgressBar, Settings
-from gtgbm.data import check_rows
+from gtgbm.data import ParquetTable, check_rows
 from gtgbm.estimators.checkpoints import open_checkpoint
 from gtgbm.estimators.multitask_input import RowColumns, TaskInput
 from gtgbm.estimators.multitask_prediction import TaskPredictions
@@ -113,6 +113,8 @@ class BaseMultitask(TaskInput, TaskPredictions):
         checkpoint: str | PathLike[str] | None,
     ) -> None:
         """Fit to rows and eval sets as the user gave them."""
+        if isinstance(X, ParquetTable):
+            raise TypeError("X is a ParquetTable, which multitask models do not take: give a dataframe")
         self._discard_fit()
         self._is_single = self._checked("method") == "single-task"
         X = read_table(self, X, reset=True)

@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
-from gtgbm.data import EncodedFrame
+from gtgbm.data import EncodedFrame, ParquetNumbers, ParquetTable
 from gtgbm.estimators.rows_of_tasks import numbered
 from gtgbm.estimators.size_bounds import SizeBounds
 from gtgbm.estimators.tables import read_table
@@ -40,6 +40,11 @@ class PathRows:
             raise ValueError(f"{type(estimator).__name__} {wanted}")
         if task is not None and "n_features_per_task" not in estimator.get_params():
             raise ValueError(f"{type(estimator).__name__} takes no task: leave it out")
+        if isinstance(getattr(X, "table", X), ParquetNumbers | ParquetTable):
+            raise TypeError(
+                "a path over numbers of features, as n_features_to_select='auto' needs it, trains on all "
+                "columns in memory, and X is a ParquetTable: give a number of features, or a dataframe"
+            )
         if not isinstance(X, EncodedFrame) and not hasattr(X, "shape"):
             X = np.asarray(X)
         rows = cls(X, *(None if one is None else _array(one) for one in (y, sample_weight, qid, task)))

@@ -74,6 +74,7 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         monotone_constraints: Any = None,
         warm_start: bool = False,
         truncation_level: int = 30,
+        memory_limit: int | str | None = None,
     ) -> None:
         self._set_parameters(locals())
 

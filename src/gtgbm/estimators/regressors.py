@@ -85,6 +85,7 @@ class GTGBMRegressor(_Regressor):
         colsample: float = 1.0,
         monotone_constraints: Any = None,
         warm_start: bool = False,
+        memory_limit: int | str | None = None,
     ) -> None:
         self._set_parameters(locals())
 
@@ -125,6 +126,7 @@ class AGBMRegressor(_Regressor):
         colsample: float = 1.0,
         monotone_constraints: Any = None,
         warm_start: bool = False,
+        memory_limit: int | str | None = None,
     ) -> None:
         self._set_parameters(locals())
 
@@ -167,5 +169,6 @@ class GBFSRegressor(_Regressor):
         colsample: float = 1.0,
         monotone_constraints: Any = None,
         warm_start: bool = False,
+        memory_limit: int | str | None = None,
     ) -> None:
         self._set_parameters(locals())

@@ -52,6 +52,7 @@ class Parameters(BaseEstimator):
     n_relevant: Any = None
     failure_probability: Any = 0.1
     test_rows: Any = "auto"
+    memory_limit: Any = None
     selection: Any = "forward"
 
     # Whether only some nodes of some trees search for new features (REVISIT_SHARE, LONGEST_BACKOFF).
@@ -153,6 +154,7 @@ class Parameters(BaseEstimator):
                 categorical=categorical,
                 whole_categories=self._checked("categorical") == "column",
                 monotone=self._checked("monotone_constraints", context),
+                memory_limit=self._checked("memory_limit"),
             ),
             zero_start=self._checked("init") == "zero",
         )

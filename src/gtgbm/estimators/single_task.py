@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.boosting import AnyCallback, Fitted, Model, PriceSettings, ProgressBar, Settings
-from gtgbm.data import FrameSchema, as_table, check_rows
+from gtgbm.boosting import AnyCallback, Fitted, Model, PriceSettings, ProgressBar, Settings, check_memory
+from gtgbm.data import FrameSchema, ParquetNumbers, as_table, check_rows
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.checkpoints import open_checkpoint
 from gtgbm.estimators.rows import (
@@ -148,7 +148,9 @@ class SingleTask(BaseGTGBM):
         check_rows(rows.table.shape[0])
         rows, held_out = self._split_off(rows, validations, seed)
         problem = self._problem(rows, held_out, loss, settings, seed, None)
-        with ProgressBar(verbose > 0, settings.rounds.n_rounds) as bar:
+        check_memory(problem)
+        reading = rows.table.reading if isinstance(rows.table, ParquetNumbers) else None
+        with ProgressBar(verbose > 0, settings.rounds.n_rounds, reading) as bar:
             if self._sizes:
                 fits = train_path(problem, pool, self._sizes, bar.phase)
                 self._by_size = [self._fitted_copy(fitted, settings) for fitted in fits]

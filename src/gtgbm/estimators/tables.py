@@ -13,6 +13,7 @@ from gtgbm.data import (
     AnyTable,
     EncodedFrame,
     FrameSchema,
+    ParquetTable,
     as_frame,
     as_table,
     check_sparse,
@@ -20,6 +21,7 @@ from gtgbm.data import (
     lacking,
     listed,
     unmasked,
+    values_of,
 )
 from gtgbm.estimators.target_values import target_values
 from gtgbm.exact import I64
@@ -56,7 +58,7 @@ def read_training(estimator: Any, X: Any, y: Any, *, reset: bool, y_numeric: boo
     """
     check_sparse(X)
     X, y = unmasked(X), target_values(y, "y", is_numeric=y_numeric)
-    if not isinstance(X, EncodedFrame) and as_frame(X) is None:
+    if not isinstance(X, EncodedFrame | ParquetTable) and as_frame(X) is None:
         if reset:
             estimator._schema = None
         _require_frame(estimator, "X")
@@ -86,6 +88,8 @@ def read_table(estimator: Any, X: Any, *, reset: bool, what: str = "X") -> Any:
         if reset:
             keep_schema(estimator, X.schema)
         return X.table
+    if isinstance(X, ParquetTable):
+        return _parquet(estimator, X, what, reset=reset)
     named_frame = as_frame(X, what)
     if named_frame is None:
         if reset:
@@ -102,6 +106,17 @@ def read_table(estimator: Any, X: Any, *, reset: bool, what: str = "X") -> Any:
     if table.shape[0] < 2:
         raise ValueError(f"{what} has 1 sample, a minimum of 2 is required")
     keep_schema(estimator, schema)
+    return table
+
+
+def _parquet(estimator: Any, X: ParquetTable, what: str, *, reset: bool) -> AnyTable:
+    if not reset and (estimator._schema is None or not estimator._schema.is_named):
+        raise ValueError(f"{what} is a ParquetTable, but the model was trained without names: give an array")
+    table, schema = X.encode(None if reset else estimator._schema)
+    if reset:
+        if table.shape[0] < 2 or table.shape[1] == 0:
+            raise ValueError(f"{what} has shape {table.shape}: at least 2 rows and 1 column are required")
+        keep_schema(estimator, schema)
     return table
 
 
@@ -128,7 +143,9 @@ def read_columns(estimator: Any, X: Any, columns: I64) -> tuple[AnyTable, I64]:
     A dataframe needs only these columns.
     """
     schema: FrameSchema | None = estimator._schema
-    is_frame = not isinstance(X, np.ndarray | EncodedFrame)
+    if isinstance(X, ParquetTable) and schema is not None and schema.is_named:
+        return X.encode(schema.at(columns.tolist()))[0], np.arange(columns.shape[0])
+    is_frame = not isinstance(X, np.ndarray | EncodedFrame | ParquetTable)
     named_frame = as_frame(X) if schema is not None and is_frame else None
     if schema is None or named_frame is None:
         table = read_table(estimator, X, reset=False)
@@ -169,7 +186,7 @@ def selected_of(X: Any, names: NDArray[Any], library: str) -> Any:
 def _require_known_categories(schema: FrameSchema, table: Any) -> None:
     """Raise an error if a table has categories that the previous fit did not see."""
     for k in schema.categorical:
-        if (table[:, k] == UNSEEN).any():
+        if (values_of(table, np.array([k])) == UNSEEN).any():
             raise ValueError(
                 f"warm_start=True: column {schema.columns[k].name!r} has categories that the previous fit "
                 "did not see, or that a model file does not keep, since no tree asks for them: use "

@@ -22,6 +22,7 @@ from gtgbm.parameters.kinds import (
     Threads,
     Verbosity,
 )
+from gtgbm.parameters.size_kinds import Bytes
 
 METHODS = ("multitask", "group-sparse", "independent", "single-task")
 """Methods of the multitask estimators."""
@@ -424,6 +425,13 @@ def _running() -> list[Parameter]:
             "does not depend on it.",
             panel,
             aliases=("--jobs",),
+        ),
+        Parameter(
+            "memory_limit",
+            Bytes(),
+            "Most memory of the process, such as '2GB': a fit that needs more is refused before it reads the "
+            "table, with what it needs. None: no limit.",
+            panel,
         ),
         Parameter("verbose", Verbosity(), "If above 0, show a progress bar.", panel),
     ]

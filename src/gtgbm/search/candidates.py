@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gtgbm import _core
+from gtgbm.data import CodeStore, Columns, MemoryCodes, ParquetColumns
 from gtgbm.exact import F64, I32, I64, U8
 from gtgbm.tree import Level, PairColumns, PairRows, TreeContext, sampled_gains
 
@@ -20,13 +21,16 @@ class CandidateColumns:
     ----------
     encode : callable
         ``encode(features, out)`` writes codes (features, n_rows, 1) and returns numbers of bins.
+    store : CodeStore
+        Where the codes are kept.
     """
 
-    def __init__(self, n_columns: int, n_rows: int, encode: Callable[[I64, U8], I32]) -> None:
+    def __init__(self, n_columns: int, encode: Callable[[I64, U8], I32], store: CodeStore) -> None:
         self._encode = encode
+        self._store = store
         self._slot: I64 = np.full(n_columns, -1, dtype=np.int64)
         self._count = 0
-        self.codes: U8 = np.empty((8, n_rows), dtype=np.uint8)
+        self.codes: U8 = store.grown(8)
         self.n_bins: I32 = np.empty(8, dtype=np.int32)
 
     def slots(self, features: I64) -> I64:
@@ -53,11 +57,20 @@ class CandidateColumns:
         slots = self.slots(features)
         return PairColumns(self.codes, slots, self.n_bins[slots], directions[features])
 
+    def release(self) -> None:
+        """Free the memory of codes that can be had again."""
+        self._store.release()
+
     def _grow(self, capacity: int) -> None:
-        codes = np.empty((capacity, self.codes.shape[1]), dtype=np.uint8)
-        codes[: self._count] = self.codes[: self._count]
-        self.codes = codes
+        self.codes = self._store.grown(capacity)
         self.n_bins = np.resize(self.n_bins, capacity)
+
+
+def store_of(columns: Columns) -> CodeStore:
+    """Return a place for the codes of whole columns: in memory, or on disk if that is where the table is."""
+    if isinstance(columns, ParquetColumns):
+        return columns.new_store()
+    return MemoryCodes(columns.n_rows)
 
 
 class RowSample:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gtgbm.data import AnyTable
+from gtgbm.data import AnyTable, values_of
 from gtgbm.exact import I64
 from gtgbm.search.dealing import GroupTestSettings, divide
 from gtgbm.search.trend_tests import n_trend_rows
@@ -33,7 +33,7 @@ _TREND = 0.1
 """Cost of adding a row to the trends of one column."""
 _TREND_NODES = 3
 """Number of nodes of a tree that are tested for trends."""
-_FEW_COLUMNS = 128
+FEW_COLUMNS = 128
 """With fewer columns, group tests save little, and the sum of a group may hide each of its features."""
 _SPARSE = 0.05
 """Group tests are not used if a smaller share of values differs from the most frequent one: in a sum of such
@@ -79,9 +79,9 @@ def choose_search(
         return SearchChoice(
             "exhaustive", "all columns are categorical, and categories are always searched exhaustively"
         )
-    if d < _FEW_COLUMNS:
+    if d < FEW_COLUMNS:
         return SearchChoice(
-            "exhaustive", f"{d} numeric columns: with fewer than {_FEW_COLUMNS}, group tests save little"
+            "exhaustive", f"{d} numeric columns: with fewer than {FEW_COLUMNS}, group tests save little"
         )
     filled = density(table, searched)
     if filled < _SPARSE:
@@ -111,11 +111,10 @@ def choose_search(
 
 def density(table: AnyTable, searched: I64) -> float:
     """Estimate the share of values that differ from the most frequent value of their column, by a sample."""
-    rows = table[:: max(1, table.shape[0] // 200)][:200]
+    rows = np.arange(0, table.shape[0], max(1, table.shape[0] // 200))[:200]
     columns = searched[:: max(1, searched.shape[0] // 200)][:200]
-    sample = rows[:, columns]
     shares = []
-    for column in (np.asarray(sample) if isinstance(sample, np.ndarray) else sample.toarray()).T:
+    for column in values_of(table, columns, rows).T:
         _, counts = np.unique(column, return_counts=True)
         shares.append(1.0 - counts.max() / column.shape[0])
     return float(np.mean(shares))

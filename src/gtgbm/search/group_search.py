@@ -8,11 +8,11 @@ from functools import partial
 
 import numpy as np
 
-from gtgbm.data import BinnedColumn, Columns
+from gtgbm.data import BinnedColumn, Columns, MemoryCodes
 from gtgbm.exact import F64, I32, I64, U8, Bool, FitContext
 from gtgbm.pricing import FeatureCosts
 from gtgbm.search.base import SearchState
-from gtgbm.search.candidates import CandidateColumns, RowSample, SideTerms
+from gtgbm.search.candidates import CandidateColumns, RowSample, SideTerms, store_of
 from gtgbm.search.group_tests import GroupTests
 from gtgbm.search.trend_tests import TrendTests
 from gtgbm.tree import Level, Splits, TreeContext, measure_pairs
@@ -23,7 +23,7 @@ _GAIN_MARGIN = 1.5
 """A node is searched if this many times the recent best gain would be enough (docs/group-testing.md)."""
 _UNKNOWN_GAIN = 1e100
 """Recent best gain before the first tree, so that every node is searched."""
-_SCREENING_CODES = 64
+SCREENING_CODES = 64
 """Number of bins of a candidate's column on the sample, which needs only coarse codes."""
 _TREND_SHARE = 0.3
 """Trend tests are used at nodes with at least this share of the rows, group tests at smaller nodes. A trend
@@ -87,7 +87,7 @@ class GroupSearch:
         self._timings = context.timings
         self._n_rows = columns.n_rows
         self._tested = RowSample(tests.rows, columns.n_rows)
-        self._whole = CandidateColumns(columns.n_columns, columns.n_rows, columns.encode)
+        self._whole = CandidateColumns(columns.n_columns, columns.encode, store_of(columns))
         self._trends = trends
         self._trend_rows = None if trends is None else RowSample(trends.rows, columns.n_rows)
         # The rows that thresholds are computed from screen candidates again before whole columns are encoded.
@@ -95,7 +95,7 @@ class GroupSearch:
         has_sample = screening.by_tests and sample.shape[0] < columns.n_rows
         self._sample = RowSample(sample, columns.n_rows) if has_sample else None
         coarse_codes = partial(_coarse_codes, columns)
-        self._sampled = CandidateColumns(columns.n_columns, sample.shape[0], coarse_codes)
+        self._sampled = CandidateColumns(columns.n_columns, coarse_codes, MemoryCodes(sample.shape[0]))
         self._recent_gains: deque[float] = deque([_UNKNOWN_GAIN], maxlen=_TREES_REMEMBERED)
 
     def start_tree(self, tree: TreeContext, costs: FeatureCosts) -> None:
@@ -244,6 +244,7 @@ class GroupSearch:
         node = nodes[row]
         with self._timings.stage("candidates"):
             gain, bins, side = measure_pairs(tree, level, node, columns)
+        self._whole.release()
         self._recent_gains[-1] = max(self._recent_gains[-1], float(np.max(gain / level.sse[node])))
         # Ascending gain, since later assignments overwrite earlier ones: ties go to the lowest feature.
         order = np.lexsort((-features, costs.net_gains(features, gain)))
@@ -269,5 +270,5 @@ def _distinct_pairs(kept: Bool, feature: I64, n_features: int) -> tuple[I64, I64
 
 def _coarse_codes(columns: Columns, features: I64, out: U8) -> I32:
     """Write coarse codes of the sampled rows into `out` (features, rows, 1); return numbers of bins."""
-    columns.rank_codes(features, columns.sample, _SCREENING_CODES, out[:, :, 0])
-    return np.full(features.shape[0], _SCREENING_CODES, dtype=np.int32)
+    columns.rank_codes(features, columns.sample, SCREENING_CODES, out[:, :, 0])
+    return np.full(features.shape[0], SCREENING_CODES, dtype=np.int32)

@@ -14,7 +14,7 @@ import numpy as np
 from gtgbm.data import Columns
 from gtgbm.exact import CELLS, F64, I64, MISSING_LEFT, U8, RowWeights, pack
 from gtgbm.pricing import FeatureCosts, FeatureUnits, chance_gain
-from gtgbm.search.candidates import CandidateColumns
+from gtgbm.search.candidates import CandidateColumns, store_of
 from gtgbm.tree import Level, TreeContext, measure_pairs
 
 _MISSING = CELLS - 1
@@ -55,7 +55,7 @@ class JointSearch:
         self._features = searched[group >= 0][:most]
         self._group = units.group[self._features]
         self._directions = directions
-        self._codes = CandidateColumns(columns.n_columns, columns.n_rows, columns.encode)
+        self._codes = CandidateColumns(columns.n_columns, columns.encode, store_of(columns))
 
     def find(
         self, tree: TreeContext, residuals: F64, weights: RowWeights, floor: float, costs: FeatureCosts

@@ -14,7 +14,7 @@ from gtgbm.data import Columns
 from gtgbm.exact import F64, FALLING, I64, INT16_LARGEST, RISING, U8, Bool, Cells, as_int16
 from gtgbm.search.candidates import SampledNodes
 
-_LEVELS = _core.TREND_LEVELS
+TREND_LEVELS = _core.TREND_LEVELS
 """Number of codes of a column, including 0 for missing values; trends need no more."""
 _MAX_CELLS = 1 << 25
 """Most codes of all columns together: one pass over them takes a few milliseconds."""
@@ -52,14 +52,14 @@ class TrendTests:
         self._pool = pool
         d, m = searched.shape[0], rows.shape[0]
         self._packed: U8 = np.empty((d, -(-m // 2)), dtype=np.uint8)
-        counts = np.empty((d, _LEVELS), dtype=np.int32)
+        counts = np.empty((d, TREND_LEVELS), dtype=np.int32)
         for first in range(0, d, _BATCH):
             batch = slice(first, min(d, first + _BATCH))
             codes = np.empty((batch.stop - first, m), dtype=np.uint8)
-            columns.rank_codes(searched[batch], rows, _LEVELS, codes)
+            columns.rank_codes(searched[batch], rows, TREND_LEVELS, codes)
             _core.pack_codes(pool, codes, self._packed[batch], counts[batch])
         self._share_of_others: F64 = 1.0 - counts.max(axis=1, initial=0) / m
-        code = np.arange(_LEVELS) - _LEVELS // 2
+        code = np.arange(TREND_LEVELS) - TREND_LEVELS // 2
         powers = np.stack([code**power for power in range(1, 5)], axis=1)
         mean, squares, cubes, fourths = (counts @ powers / m).T
         spread = squares - mean**2

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gtgbm.boosting import Dataset
-from gtgbm.data import issparse
+from gtgbm.data import ParquetNumbers, issparse
 from gtgbm.exact import I64
 from gtgbm.losses import Targets
 
@@ -120,7 +120,9 @@ def _in_blocks(n: int, rng: np.random.Generator) -> I64:
 
 
 def _readable(task: Dataset, rows: I64) -> Dataset:
-    """Return some rows; a sparse table in CSR format."""
+    """Return some rows; a sparse table in CSR format, those of files in memory."""
+    if isinstance(task.table, ParquetNumbers):
+        return Dataset(task.table[rows].in_memory(), task.targets.of_rows(rows))
     table = task.table.tocsr() if issparse(task.table) else task.table
     if rows.shape[0] == task.n_rows:
         return Dataset(table, task.targets)

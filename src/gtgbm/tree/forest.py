@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.data import as_table
+from gtgbm.data import ParquetNumbers, as_table
 from gtgbm.exact import F64, I32, I64, U8, Table
 from gtgbm.tree.tree import Tree
 
@@ -257,6 +257,10 @@ class Forest:
         if isinstance(table, np.ndarray):
             for rows in _slices(table.shape[0], _ROWS_PER_CALL):
                 yield rows, table[rows], columns
+            return
+        if isinstance(table, ParquetNumbers):
+            for rows, part in table.blocks(columns):
+                yield rows, part, np.arange(columns.shape[0])
             return
         table, columns = _narrow(table, columns)
         n_columns = columns.shape[0]
