@@ -61,7 +61,7 @@ def fit_once(
     """Fit once; returns seconds, megabytes above the input, and of our models leaves and columns."""
     chosen, where = CASES[case], _place(place)
     n_trees = 10 if where.quick else TREES
-    fold = chosen.load(where)
+    fold = chosen.fold(where)
     if method in (OURS, ONE_THREAD):
         from measuring.peers import gtgbm_models as ours
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ OURS, ONE_THREAD = "gtgbm", "gtgbm, 1 thread"
 ORACLE, ALL = "LightGBM, told the columns", "LightGBM, all columns"
 XGBOOST = "XGBoost, all columns"
 TREES, THREADS = 100, 2
+_QUICK_ROWS, _QUICK_COLUMNS = 2000, 200
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,18 @@ class Place:
 
     def shape(self, n_rows: int, n_columns: int) -> tuple[int, int]:
         """Return the shape of a generated table."""
-        return (min(n_rows, 2000), min(n_columns, 200)) if self.quick else (n_rows, n_columns)
+        if not self.quick:
+            return n_rows, n_columns
+        return min(n_rows, _QUICK_ROWS), min(n_columns, _QUICK_COLUMNS)
+
+    def cut(self, fold: Fold) -> Fold:
+        """Return a table as large as it is to be."""
+        if not self.quick:
+            return fold
+        X = fold.X[:_QUICK_ROWS]
+        X = X[:, :_QUICK_COLUMNS] if isinstance(X, np.ndarray) else X
+        qid = None if fold.qid is None else fold.qid[:_QUICK_ROWS]
+        return replace(fold, X=X, y=fold.y[:_QUICK_ROWS], qid=qid)
 
 
 @dataclass(frozen=True)
@@ -60,6 +72,10 @@ class Case:
     bars: tuple[Bar, ...]
     parameters: dict[str, Any] = field(default_factory=dict)
     target: Target = "binary"
+
+    def fold(self, place: Place) -> Fold:
+        """Return the table."""
+        return place.cut(self.load(place))
 
     @property
     def methods(self) -> list[str]:

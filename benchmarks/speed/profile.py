@@ -96,7 +96,7 @@ def profile_once(case: str, place: dict[str, Any], fits: int) -> dict[str, Any]:
 
 
 def _single(case: Case, place: Place) -> Callable[[], Any]:
-    fold = case.load(place)
+    fold = case.fold(place)
     model = estimator("auto", case.target, n_estimators=TREES, n_jobs=1, random_state=0, **case.parameters)
     return lambda: fit_fold(model, fold)
 

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
+#include "binning/few_edges.hpp"
 #include "binning/thresholds.hpp"
 #include "support/codes.hpp"
 #include "support/radix_sort.hpp"
@@ -25,16 +27,17 @@ int64_t blocks_of(int64_t total, int64_t block) {
 
 // Memory for the block of values that each worker reads together. Not on the stack, which for musl's threads
 // is 128 KiB, the size of one block.
+template <class Value = double>
 class Buffers {
   public:
     Buffers(const Pool& pool, int64_t size)
-        : size_(size), values_(new double[static_cast<size_t>(pool.size() * size)]) {}
+        : size_(size), values_(new Value[static_cast<size_t>(pool.size() * size)]) {}
 
-    double* of(int worker) { return values_.get() + worker * size_; }
+    Value* of(int worker) { return values_.get() + worker * size_; }
 
   private:
     int64_t size_;
-    std::unique_ptr<double[]> values_;  // not zeroed, unlike a std::vector
+    std::unique_ptr<Value[]> values_;  // not zeroed, unlike a std::vector
 };
 
 int64_t drop_nan(double* values, int64_t n) {
@@ -43,20 +46,24 @@ int64_t drop_nan(double* values, int64_t n) {
 
 // Copies the values of some rows in a few columns: row_at(i) of columns[c] goes to values[c * stride + i]. In
 // a table stored by rows, each row is read once for all columns.
-template <class T, class F>
+template <class T, class F, class Value>
 void read_block(const Table<T>& table, F&& row_at, int64_t n_rows, const int64_t* columns, int64_t n_columns,
-                double* values, int64_t stride) {
+                Value* values, int64_t stride) {
+    const auto copy = [&](int64_t row, int64_t i, int64_t c) {
+        values[c * stride + i] = static_cast<Value>(table.at(row, columns[c]));
+    };
     if (table.by_columns()) {
         for (int64_t c = 0; c < n_columns; ++c)
-            for (int64_t i = 0; i < n_rows; ++i) values[c * stride + i] = table.at(row_at(i), columns[c]);
+            for (int64_t i = 0; i < n_rows; ++i) copy(row_at(i), i, c);
         return;
     }
+    // Neighbours share a cache line: the first and the last of them are enough.
+    const bool are_neighbours = columns[n_columns - 1] - columns[0] == n_columns - 1;
+    const int64_t step = are_neighbours ? std::max<int64_t>(n_columns - 1, 1) : 1;
     for (int64_t i = 0; i < n_rows; ++i) {
         const int64_t row = row_at(i), ahead = row_at(std::min(i + kAhead, n_rows - 1));
-        for (int64_t c = 0; c < n_columns; ++c) {
-            table.prefetch(ahead, columns[c]);
-            values[c * stride + i] = table.at(row, columns[c]);
-        }
+        for (int64_t c = 0; c < n_columns; c += step) table.prefetch(ahead, columns[c]);
+        for (int64_t c = 0; c < n_columns; ++c) copy(row, i, c);
     }
 }
 
@@ -77,6 +84,38 @@ int edges_around_one_value(const Table<T>& table, const int64_t* rows, int64_t n
     if (!std::isnan(below)) edges[count++] = between(below, usual);
     if (!std::isnan(above)) edges[count++] = between(usual, above);
     return count;
+}
+
+// Values of float32 tables are compared as such, twice as many at a time.
+template <class AnyTableView>
+using Compared = std::conditional_t<std::is_same_v<AnyTableView, Table<float>>, float, double>;
+
+GTGBM_WIDE_VECTORS
+void code_by_few(const float* edges, int n_edges, const float* values, int64_t n, uint8_t* codes) {
+    code_by_all<float, int32_t>(edges, n_edges, values, n, codes);
+}
+
+GTGBM_WIDE_VECTORS
+void code_by_few(const double* edges, int n_edges, const double* values, int64_t n, uint8_t* codes) {
+    code_by_all<double, int64_t>(edges, n_edges, values, n, codes);
+}
+
+// Writes 1 + the number of thresholds below each value, 0 for NaN.
+template <class Value>
+void code_values(const double* edges, int n_edges, const Value* values, int64_t n, uint8_t* codes) {
+    if (n_edges <= kFewEdges) {
+        Value few[kFewEdges];
+        for (int e = 0; e < n_edges; ++e) {
+            if constexpr (std::is_same_v<Value, float>)
+                few[e] = float_not_above(edges[e]);
+            else
+                few[e] = edges[e];
+        }
+        return code_by_few(few, n_edges, values, n, codes);
+    }
+    count_below(edges, n_edges, values, n, [&](int64_t i, int below) {
+        codes[i] = static_cast<uint8_t>(std::isnan(values[i]) ? 0 : 1 + below);
+    });
 }
 
 // Scales values by the smallest and largest finite one to 0 .. 65535; missing values become 0.
@@ -154,7 +193,7 @@ void encode(Pool& pool, AnyTable any, Array<const int64_t, 1> columns, Array<con
         require(n_thresholds.data()[c] <= width, "encode: n_thresholds beyond the thresholds given");
     with_table(any, [&](auto table) {
         const int64_t row_blocks = blocks_of(n, kRowBlock), column_blocks = blocks_of(m, kLanes);
-        Buffers buffers(pool, kLanes * kRowBlock);
+        Buffers<> buffers(pool, kLanes * kRowBlock);
         pool.run(row_blocks * column_blocks, n * m * 8, [&](int64_t task, int worker) {
             const int64_t first = task / row_blocks * kLanes, last = std::min(first + kLanes, m);
             const int64_t begin = task % row_blocks * kRowBlock, end = std::min(begin + kRowBlock, n);
@@ -195,11 +234,12 @@ void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<co
     std::vector<double> edges(static_cast<size_t>(m * levels));
     std::vector<int> n_edges(static_cast<size_t>(m));
     std::vector<std::vector<Run>> runs(static_cast<size_t>(pool.size()));
-    Buffers buffers(pool, kColumnBlock * kSorted);
     with_table(any, [&](auto table) {
+        Buffers<> sampled(pool, kColumnBlock * kSorted);
+        Buffers<Compared<decltype(table)>> read(pool, kColumnBlock * kSorted);
         pool.run(column_blocks, taken * m * 20, [&](int64_t task, int worker) {
             const int64_t first = task * kColumnBlock, count = std::min(kColumnBlock, m - first);
-            double* values = buffers.of(worker);
+            double* values = sampled.of(worker);
             read_block(
                 table, [&](int64_t i) { return rows.data()[i * step]; }, taken, columns.data() + first, count,
                 values, kSorted);
@@ -219,18 +259,13 @@ void rank_codes(Pool& pool, AnyTable any, Array<const int64_t, 1> rows, Array<co
         pool.run(column_blocks * row_blocks, n * m * 8, [&](int64_t task, int worker) {
             const int64_t first = task / row_blocks * kColumnBlock, count = std::min(kColumnBlock, m - first);
             const int64_t begin = task % row_blocks * kSorted, size = std::min(kSorted, n - begin);
-            double* values = buffers.of(worker);
+            auto* values = read.of(worker);
             read_block(
                 table, [&](int64_t i) { return rows.data()[begin + i]; }, size, columns.data() + first, count,
                 values, kSorted);
-            for (int64_t c = first; c < first + count; ++c) {
-                const double* value = values + (c - first) * kSorted;
-                uint8_t* codes = out.data() + c * n + begin;
-                count_below(edges.data() + c * levels, n_edges[static_cast<size_t>(c)], value, size,
-                            [&](int64_t i, int below) {
-                                codes[i] = static_cast<uint8_t>(std::isnan(value[i]) ? 0 : 1 + below);
-                            });
-            }
+            for (int64_t c = first; c < first + count; ++c)
+                code_values(edges.data() + c * levels, n_edges[static_cast<size_t>(c)],
+                            values + (c - first) * kSorted, size, out.data() + c * n + begin);
         });
     });
 }

@@ -29,12 +29,12 @@ inline double between(double low, double high) {
 
 // Calls put(i, number of thresholds below values[i]) for n values, by a branchless binary search. Several
 // values are searched in lock-step, so that their memory loads overlap.
-template <class Put>
-void count_below(const double* thresholds, int count, const double* values, int64_t n, Put&& put) {
+template <class Value, class Put>
+void count_below(const double* thresholds, int count, const Value* values, int64_t n, Put&& put) {
     constexpr int64_t kTogether = 16;
     for (int64_t first = 0; first < n; first += kTogether) {
         const int together = static_cast<int>(std::min(kTogether, n - first));
-        const double* value = values + first;
+        const Value* value = values + first;
         int below[kTogether] = {};
         int left = count;
         for (; left > 1; left -= left / 2) {

@@ -117,7 +117,7 @@ def test_encode(pool: _core.Pool, table: Table, lanes: int, seed: int, width: in
     np.testing.assert_array_equal(out, expected)
 
 
-@given(pools, tables(), st.sampled_from([3, 8, 64, 255]))
+@given(pools, tables(), st.sampled_from([3, 8, 17, 18, 64, 255]))
 def test_rank_codes_keep_order(pool: _core.Pool, table: Table, levels: int) -> None:
     codes = rank_codes(pool, table, levels)
     for column, code in zip(table.T.astype(np.float64), codes, strict=True):
@@ -145,6 +145,20 @@ def test_rank_codes_share_rows_equally(n: int, order: str) -> None:
         # Cut points come from a few hundred rows; rows in order of the column must not bias them.
         assert counts.max() <= 3 * n / (levels - 1) + 1
         assert counts.min() >= n / (levels - 1) / 8 - 1
+
+
+@pytest.mark.parametrize("start", [0.0, 1.0, -1.0, 3e38, -3.4e38, 1e-45])
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 700])
+@pytest.mark.parametrize("levels", [3, 16, 17, 18])
+def test_rank_codes_of_float32_are_those_of_float64(start: float, n: int, levels: int) -> None:
+    """Neighbouring floats: every threshold lies between two of them, and is none itself."""
+    floats = np.full(12, start, dtype=np.float32)
+    for k in range(1, 10):
+        floats[k] = np.nextafter(floats[k - 1], np.float32(np.inf))
+    floats[10:] = np.nan, np.inf
+    table = np.random.default_rng(n).choice(floats, (n, 5))
+    with_doubles = rank_codes(_core.Pool(1), table.astype(np.float64), levels)
+    np.testing.assert_array_equal(rank_codes(_core.Pool(1), table, levels), with_doubles)
 
 
 @given(pools, tables(), seeds, st.integers(0, 150))
