@@ -226,6 +226,48 @@ def test_weights_count_on_validation_rows(tmp_path: Path) -> None:
     assert found[0] != found[1]
 
 
+def test_rankings_of_tasks(tmp_path: Path) -> None:
+    table = frame().assign(query=np.arange(N) // 12, country=np.where(np.arange(N) % 3, "de", "fr"))
+    table["relevance"] = np.digitize(table["amount"], table["amount"].quantile([0.5, 0.8]))
+    path, out = write(tmp_path, ".csv", table), tmp_path / "model.json"
+    roles = ("--target", "relevance", "--qid", "query", "--task", "country")
+    more = ("--exclude", "amount,clicked", "--trees", 4, "--valid", 0.3, "--metric", "ndcg@5")
+    done = run("fit", path, *roles, *more, "--out", out, "--json")
+    assert done.exit_code == 0, done.output
+    model = load_model(out)
+    assert type(model).__name__ == "MultitaskGTGBMRanker"
+    assert set(model.evals_result_["fr"]["validation_0"]) == {"lambdarank", "ndcg@5"}
+    done = run("predict", out, path, "--out", tmp_path / "scores.csv")
+    assert done.exit_code == 0, done.output
+    found = read_exactly(tmp_path / "scores.csv")["prediction"].astype(float)
+    np.testing.assert_array_equal(found, model.predict(table, table["country"]))
+    assert run("inspect", out).exit_code == 0
+    done = run("export", out, "--format", "c", "--out", tmp_path / "{task}.c")
+    assert done.exit_code == 0, done.output
+    assert sorted(one.name for one in tmp_path.glob("*.c")) == ["de.c", "fr.c"]
+
+
+def test_classes_of_tasks(tmp_path: Path) -> None:
+    table = frame().assign(country=np.where(np.arange(N) % 3, "de", "fr"))
+    level = np.digitize(table["amount"], table["amount"].quantile([0.3, 0.7]))
+    level = np.where(table["country"] == "fr", 2 * (level > 0), level)
+    table["level"] = np.array(["low", "middle", "high"])[level]
+    path, out = write(tmp_path, ".csv", table), tmp_path / "model.json"
+    roles = ("--target", "level", "--task", "country", "--exclude", "amount,clicked")
+    done = run("fit", path, *roles, "--trees", 3, "--out", out)
+    assert done.exit_code == 0, done.output
+    model = load_model(out)
+    assert model.task_classes_["fr"].tolist() == ["high", "low"]
+    done = run("predict", out, path, "--contributions", "--out", tmp_path / "found.csv")
+    assert done.exit_code == 0, done.output
+    found = read_exactly(tmp_path / "found.csv")
+    expected = model.predict_proba(table, table["country"])
+    np.testing.assert_array_equal(found[["p_high", "p_low", "p_middle"]].to_numpy(dtype=float), expected)
+    trees = json.loads(run("inspect", out, "--trees", "--json").output)["trees"]
+    assert {one.get("class") for one in trees if one["task"] == "de"} == {"high", "low", "middle"}
+    assert {one.get("class") for one in trees if one["task"] == "fr"} == {None}
+
+
 # Once: the weights of validation rows were dropped where there are tasks.
 def test_weights_of_validation_rows_count_for_tasks(tmp_path: Path) -> None:
     table, out = frame().assign(weight=np.linspace(0.1, 4.0, N), region=np.arange(N) % 2), tmp_path / "m.json"

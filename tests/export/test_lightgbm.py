@@ -18,6 +18,7 @@ from gtgbm import (
     GTGBMRanker,
     GTGBMRegressor,
     MultitaskGTGBMClassifier,
+    MultitaskGTGBMRanker,
     MultitaskGTGBMRegressor,
     export,
 )
@@ -84,6 +85,26 @@ def test_each_task_is_a_file(method: str, tmp_path: Path) -> None:
         read = lightgbm.Booster(model_file=tmp_path / file)
         for booster in (read, boosters[task], model.to_lightgbm(task=task)):
             np.testing.assert_array_equal(booster.predict(X, raw_score=True), expected)
+
+
+def test_tasks_with_different_classes_and_rankings(tmp_path: Path) -> None:
+    task = np.array(["a", "b"])[np.arange(X.shape[0]) % 2]
+    y = np.where(task == "a", np.digitize(SIGNAL, [-1, 1]), SIGNAL > 0)
+    model = MultitaskGTGBMClassifier(n_estimators=4, random_state=0).fit(X, y, task=task)
+    boosters = model.to_lightgbm()
+    scores = model.decision_function(X, np.full(X.shape[0], "a"))
+    np.testing.assert_array_equal(boosters["a"].predict(X, raw_score=True), scores)
+    np.testing.assert_allclose(
+        boosters["a"].predict(X), model.predict_proba(X, ["a"] * X.shape[0]), rtol=1e-12
+    )
+    of_b = model.decision_function(X, np.full(X.shape[0], "b"))[:, 1]
+    np.testing.assert_array_equal(boosters["b"].predict(X, raw_score=True), of_b)
+    ranker = MultitaskGTGBMRanker(n_estimators=4, random_state=0)
+    ranker.fit(X, np.digitize(SIGNAL, [-1, 1]), task=task, qid=np.arange(X.shape[0]) // 20)
+    ranker.export_lightgbm(tmp_path / "{task}.txt")
+    for name in "ab":
+        found = lightgbm.Booster(model_file=str(tmp_path / f"{name}.txt")).predict(X)
+        np.testing.assert_array_equal(found, ranker.predict(X, [name] * X.shape[0]))
 
 
 def test_tasks_of_numbers_by_column(tmp_path: Path) -> None:

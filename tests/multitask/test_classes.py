@@ -106,6 +106,11 @@ def test_what_is_said_of_predictions_adds_up() -> None:
     known = np.isfinite(scores)
     against = model.predict_contributions(X[:20], task[:20], background=X[:30]).sum(axis=-1)
     np.testing.assert_allclose(against[known[:20]], scores[:20][known[:20]], atol=1e-12)
+    pairs = model.predict_contributions(X[:20], task[:20], interactions=True)
+    assert pairs.shape == (20, 4, 11, 11)
+    np.testing.assert_allclose(pairs.sum(axis=(-1, -2)), scores[:20], atol=1e-12)
+    of_columns = model.predict_contributions(X[:20], task[:20])
+    np.testing.assert_allclose(pairs.sum(axis=-1), of_columns, atol=1e-12)
     stages = list(model.staged_predict_proba(X, task))
     assert len(stages) == 6
     np.testing.assert_array_equal(stages[-1], model.predict_proba(X, task))

@@ -192,3 +192,37 @@ def test_bad_input_is_refused(changed: dict[str, Any], message: str) -> None:
     given = {"y": y, "task": task, "qid": qid} | changed
     with pytest.raises(ValueError, match=message):
         MultitaskGTGBMRanker(**SMALL).fit(X, **given)
+
+
+def test_a_fit_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    X, y, task, qid = tables()
+    whole = MultitaskGTGBMRanker(**SMALL).fit(X, y, task, qid=qid)
+
+    def interrupt(progress: Any) -> None:
+        if progress.round == 4:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "state"
+    with pytest.raises(KeyboardInterrupt):
+        MultitaskGTGBMRanker(**SMALL).fit(X, y, task, qid=qid, callbacks=[interrupt], checkpoint=path)
+    found = MultitaskGTGBMRanker(**SMALL).fit(X, y, task, qid=qid, checkpoint=path)
+    np.testing.assert_array_equal(found.predict(X, task), whole.predict(X, task))
+
+
+@selects_few
+def test_the_number_of_features_is_chosen() -> None:
+    X, y, task, qid = tables()
+    model = MultitaskGTGBMRanker(**SMALL | {"n_estimators": 3, "n_features_to_select": "auto"})
+    model.fit(X[:, [1, 2, 6, 8]], y, task, qid=qid)
+    assert model.n_selected_features_ == model.selection_path_.one_se_size
+
+
+def test_costs_groups_and_fixed_features() -> None:
+    X, y, task, qid = tables()
+    model = MultitaskGTGBMRanker(
+        feature_costs={1: 3.0, 6: np.inf}, feature_groups=[[1, 2]], fixed_features=[4], **SMALL
+    )
+    model.fit(X, y, task, qid=qid)
+    assert 4 in model.selected_features_
+    assert 6 not in model.selected_features_
+    assert model.total_cost_ >= 3.0

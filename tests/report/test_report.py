@@ -19,6 +19,7 @@ from gtgbm import (
     GTGBMRanker,
     GTGBMRegressor,
     MultitaskGTGBMClassifier,
+    MultitaskGTGBMRanker,
     MultitaskGTGBMRegressor,
     load_model,
     save_model,
@@ -223,8 +224,27 @@ def test_names_are_text_whatever_they_are(tmp_path: Path) -> None:
         (MultitaskGTGBMClassifier(n_estimators=8), SIGNAL > 0, {"task": TASK}),
         (MultitaskGTGBMClassifier(n_estimators=8, method="single-task"), SIGNAL > 0, {"task": TASK}),
         (MultitaskGTGBMRegressor(n_estimators=8), np.column_stack([SIGNAL, X[:, 3]]), {}),
+        (MultitaskGTGBMClassifier(n_estimators=4), np.digitize(SIGNAL, [-1, 1]), {"task": TASK}),
+        (
+            MultitaskGTGBMClassifier(n_estimators=4),
+            np.column_stack([np.digitize(SIGNAL, [-1, 1]), np.where(X[:, 3] > 1, np.nan, X[:, 3] > 0)]),
+            {},
+        ),
+        (
+            MultitaskGTGBMRanker(n_estimators=4),
+            np.digitize(SIGNAL, [-1, 1]),
+            {"task": TASK, "qid": np.arange(500) // 15},
+        ),
+        (
+            MultitaskGTGBMRanker(n_estimators=4),
+            np.column_stack([np.digitize(SIGNAL, [-1, 1]), np.where(X[:, 3] > 1, np.nan, X[:, 3] > 0)]),
+            {"qid": np.arange(500) // 7},
+        ),
     ],
-    ids=["numbers", "counts", "classes", "ranking", "tasks", "single-task", "columns"],
+    ids=[
+        *("numbers", "counts", "classes", "ranking", "tasks", "single-task", "columns"),
+        *("classes of tasks", "columns of classes", "rankings of tasks", "columns of relevance"),
+    ],
 )
 def test_every_kind_of_model_has_a_report(tmp_path: Path, model: Any, y: Any, given: Any) -> None:
     model.fit(X, y, **given)

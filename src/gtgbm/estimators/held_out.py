@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -117,12 +118,39 @@ class HeldOut:
         return found
 
     def measured_by_query(self, metric: Metric, prediction: F64) -> F64:
-        """Metric of the predictions of each query; NaN where it is not defined."""
-        qid = np.asarray(self.qid)
-        order = np.argsort(qid, kind="stable")
-        _, begins = np.unique(qid[order], return_index=True)
-        queries = np.split(order, begins[1:])
-        return np.array([metric(self.y[rows], prediction[rows], None, qid[rows]) for rows in queries])
+        """Metric of the predictions of each query, and task if each has a column; NaN if not defined.
+
+        Returns
+        -------
+        ndarray of float64, shape (queries,) or (queries, T)
+        """
+        ids, number = np.unique(np.asarray(self.qid), return_inverse=True)
+        columns = list(self.rows_of_task.values()) if self.is_mean_of_tasks else [(np.arange(number.size),)]
+        found = np.full((ids.shape[0], len(columns)), np.nan)
+        for k, place in enumerate(columns):
+            y, predicted, queries = self.y[place], prediction[place], number.ravel()[place[0]]
+            order = np.argsort(queries, kind="stable")
+            present, begins = np.unique(queries[order], return_index=True)
+            for query, rows in zip(present.tolist(), np.split(order, begins[1:]), strict=True):
+                found[query, k] = metric(y[rows], predicted[rows], None, queries[rows])
+        return found if self.is_mean_of_tasks else found[:, 0]
+
+    def pooled(self, prediction: F64) -> tuple[HeldOut, F64]:
+        """Return targets and predictions of all tasks one below the other, of rows that have a target.
+
+        Queries of different tasks are different ones.
+        """
+        if not self.is_mean_of_tasks:
+            return self, prediction
+        places = list(self.rows_of_task.values())
+        qid = None
+        if self.qid is not None:
+            at = np.concatenate([place[0] for place in places])
+            ends = np.cumsum([0, *(place[0].shape[0] for place in places)])
+            rows = [np.arange(a, b) for a, b in pairwise(ends.tolist())]
+            qid = queries_of_rows(self.qid[at], rows)
+        y = np.concatenate([self.y[place] for place in places])
+        return HeldOut(y, self.kind, qid, {}), np.concatenate([prediction[place] for place in places])
 
 
 def kind_of(estimator: Any) -> TargetKind:

@@ -69,7 +69,8 @@ def partial_dependence(
                 tables[k][:, at] = value
                 scores[k] = forests[k].scores(tables[k], parts.parts[k].pool)
             prediction = parts.prediction(scores)
-            means.append(prediction.mean(axis=0) if parts.loss.n_scores > 1 else prediction.mean())
+            n_scores = parts.loss.n_scores
+            means.append(prediction.reshape(-1, n_scores).mean(axis=0) if n_scores > 1 else prediction.mean())
         for k, at in readers:
             tables[k][:, at] = kept[k]
         found.append(Dependence(column, column in categorical, values, np.array(means)))

@@ -32,11 +32,12 @@ def bootstrap_interval(rows: HeldOut, metric: Metric, prediction: F64, seed: int
     rng = np.random.default_rng(seed)
     if rows.qid is not None:
         of_query = rows.measured_by_query(metric, prediction)
-        of_query = of_query[~np.isnan(of_query)]
+        of_query = of_query[:, None] if of_query.ndim == 1 else of_query
+        of_query = of_query[~np.isnan(of_query).all(axis=1)]
         n = of_query.shape[0]
         if n < _FEWEST:
             return UNKNOWN
-        return _ends([float(of_query[rng.integers(0, n, n)].mean()) for _ in range(N_RESAMPLES)])
+        return _ends([_mean_of_tasks(of_query[rng.integers(0, n, n)]) for _ in range(N_RESAMPLES)])
     n = rows.y.shape[0]
     if n < _FEWEST:
         return UNKNOWN
@@ -50,6 +51,14 @@ def bootstrap_interval(rows: HeldOut, metric: Metric, prediction: F64, seed: int
         weight = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
         found.append(rows.measured(metric, prediction, weight))
     return _ends(found)
+
+
+def _mean_of_tasks(values: F64) -> float:
+    """Return the mean over tasks of the mean over queries, shape (queries, T); NaN counts nowhere."""
+    known = ~np.isnan(values)
+    n_known = known.sum(axis=0)
+    sums = np.where(known, values, 0.0).sum(axis=0)
+    return float(np.mean(sums[n_known > 0] / n_known[n_known > 0]))
 
 
 def _ends(values: list[float]) -> Interval:

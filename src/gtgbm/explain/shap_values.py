@@ -31,10 +31,16 @@ def shap_explanation(estimator: Any, X: Any, *, task: Any = None) -> Any:
     except ImportError as error:
         raise ImportError("shap_explanation needs shap: pip install shap", name="shap") from error
     found = estimator.predict_contributions(X, task, selected_only=True)
+    if found.ndim == 4:
+        raise ValueError(
+            "shap knows one axis of outputs, but this model has one for tasks and one for classes: use "
+            "predict_contributions, and make a shap.Explanation of the values of one task"
+        )
     if found.ndim == 3:  # shap has classes last
         found = np.moveaxis(found, 1, 2)
         values, expected = found[:, :-1], found[:, -1]
-        names: list[Any] | None = list(getattr(estimator, "tasks_", getattr(estimator, "classes_", ())))
+        has_classes = len(getattr(estimator, "classes_", ())) > 2
+        names: list[Any] | None = list(estimator.classes_ if has_classes else estimator.tasks_)
     else:
         values, expected, names = found[:, :-1], found[:, -1], None
     selected = estimator.transform(X)

@@ -18,8 +18,8 @@ def _check_multitask(estimator: Any) -> None:
     check_is_fitted(estimator, "trees_")
     if not hasattr(estimator, "tasks_"):
         raise TypeError(
-            f"{type(estimator).__name__} has no tasks: give a MultitaskGTGBMClassifier or "
-            "MultitaskGTGBMRegressor"
+            f"{type(estimator).__name__} has no tasks: give a multitask model, such as "
+            "MultitaskGTGBMClassifier"
         )
 
 

@@ -28,7 +28,7 @@ def contribution_picture(model: Any, sample: Sample, names: Sequence[str], seed:
     """
     rows = part_of(model, sample, _ROWS, seed)
     found = model.predict_contributions(rows.X, rows.task, selected_only=True)
-    if found.ndim == 3:
+    if found.ndim > 2:
         return None
     contributions = found[:, :-1]
     size = np.abs(contributions).mean(axis=0)

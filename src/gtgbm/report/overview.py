@@ -86,10 +86,11 @@ def _target_lines(sample: Sample, classes: Sequence[Any]) -> list[Line]:
 
 
 def _group_lines(sample: Sample) -> list[Line]:
-    if sample.rows.qid is not None:
-        return [("Queries", f"{np.unique(sample.rows.qid).shape[0]:,}")]
+    qid, lines = sample.rows.qid, []
+    if qid is not None:
+        lines.append(("Queries", f"{np.unique(qid).shape[0]:,}"))
     sizes = {name: place[0].shape[0] for name, place in sample.rows.rows_of_task.items()}
-    lines = [(f"Rows of task {name}", f"{size:,}") for name, size in list(sizes.items())[:_MOST_LINES]]
+    lines += [(f"Rows of task {name}", f"{size:,}") for name, size in list(sizes.items())[:_MOST_LINES]]
     if len(sizes) > _MOST_LINES:
         lines.append(("Other tasks", f"{len(sizes) - _MOST_LINES:,}"))
     return lines

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import confusion_matrix
 
+from gtgbm.estimators import HeldOut
 from gtgbm.exact import F64, I64
 from gtgbm.metrics import metric_of
 from gtgbm.plots import COLOURS, QUIET, heat_map, plain_axes, shades, shown
@@ -23,21 +24,20 @@ def confusion(sample: Sample, classes: Sequence[Any]) -> Picture | None:
     """Confusion matrix of two classes; None for other targets."""
     if sample.rows.kind != "binary":
         return None
-    known = ~np.isnan(sample.rows.y)
-    return confusion_picture(sample.rows.y[known], sample.prediction[known], classes)
+    rows, prediction = sample.rows.pooled(sample.prediction)
+    return confusion_picture(rows.y, prediction, classes)
 
 
 def quality_pictures(sample: Sample, classes: Sequence[Any]) -> list[Picture]:
     """Draw the plots for the kind of targets; rows of all tasks are pooled."""
-    y, prediction = sample.rows.y, sample.prediction
-    if sample.rows.kind == "multiclass":
-        return _of_classes(y.astype(np.int64), prediction, classes)
-    known = ~np.isnan(y)
-    if sample.rows.kind == "binary":
-        return binary_pictures(y[known], prediction[known])
-    if sample.rows.kind == "relevance":
-        return _of_rankings(sample)
-    return _of_numbers(y[known], prediction[known])
+    rows, prediction = sample.rows.pooled(sample.prediction)
+    if rows.kind == "multiclass":
+        return _of_classes(rows.y.astype(np.int64), prediction, classes)
+    if rows.kind == "binary":
+        return binary_pictures(rows.y, prediction)
+    if rows.kind == "relevance":
+        return _of_rankings(rows, prediction)
+    return _of_numbers(rows.y, prediction)
 
 
 def _of_classes(y: I64, p: F64, classes: Sequence[Any]) -> list[Picture]:
@@ -128,17 +128,17 @@ def _draw_residuals_by(ax: Any, prediction: F64, residual: F64) -> None:
     plain_axes(ax)
 
 
-def _of_rankings(sample: Sample) -> list[Picture]:
-    y, qid = sample.rows.y, sample.rows.qid
+def _of_rankings(rows: HeldOut, prediction: F64) -> list[Picture]:
+    y, qid = rows.y, rows.qid
     tied: F64 = np.zeros(y.shape[0])
-    of_queries = sample.rows.measured_by_query(metric_of("ndcg@10"), sample.prediction)
+    of_queries = rows.measured_by_query(metric_of("ndcg@10"), prediction)
     of_queries = of_queries[~np.isnan(of_queries)]
 
-    def by_places(prediction: F64) -> list[float]:
-        return [metric_of(f"ndcg@{k}")(y, prediction, None, qid) for k in _PLACES]
+    def by_places(scores: F64) -> list[float]:
+        return [metric_of(f"ndcg@{k}")(y, scores, None, qid) for k in _PLACES]
 
     def draw_places(ax: Any) -> None:
-        ax.plot(_PLACES, by_places(sample.prediction), marker="o", color=COLOURS[0], label="model")
+        ax.plot(_PLACES, by_places(prediction), marker="o", color=COLOURS[0], label="model")
         ax.plot(_PLACES, by_places(tied), marker="o", color=QUIET, linestyle="--", label="random order")
         ax.set_xscale("log")
         ax.set_xticks(_PLACES, [str(k) for k in _PLACES])

@@ -106,11 +106,12 @@ def measure_similarity(model: Any, sample: Sample, seed: int) -> Similarity:
 
 
 def _targets_and_residuals(sample: Sample) -> tuple[F64, F64]:
-    """Return targets and residuals as columns, one per class for more than two classes."""
+    """Return targets and residuals as columns, one per task, and per class for more than two classes."""
     y, prediction = sample.rows.y, sample.prediction
     if sample.rows.kind == "multiclass":
-        y = (y[:, None] == np.arange(prediction.shape[1])).astype(np.float64)
-    y, prediction = (values[:, None] if values.ndim == 1 else values for values in (y, prediction))
+        is_class = y[..., None] == np.arange(prediction.shape[-1])
+        y = np.where(np.isnan(y)[..., None], np.nan, is_class.astype(np.float64))
+    y, prediction = (values.reshape(values.shape[0], -1) for values in (y, prediction))
     return y, y - prediction
 
 

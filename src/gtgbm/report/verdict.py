@@ -71,12 +71,13 @@ def metric_table(sample: Sample, seed: int) -> list[Value]:
 def _constant(sample: Sample) -> F64:
     """Predict the mean of these rows for each of them, of each task for its own."""
     y, prediction = sample.rows.y, sample.prediction
-    if sample.rows.kind == "multiclass":
-        shares = np.bincount(y.astype(np.int64), minlength=prediction.shape[1]) / y.shape[0]
-        return np.tile(shares, (y.shape[0], 1))
-    constant = np.full(y.shape, np.mean(y[~np.isnan(y)]))
-    for place in sample.rows.rows_of_task.values():
-        constant[place] = np.mean(y[place])
+    constant = np.zeros_like(prediction)
+    for place in list(sample.rows.rows_of_task.values()) or [(slice(None),)]:
+        if sample.rows.kind == "multiclass":
+            counts = np.bincount(y[place].astype(np.int64), minlength=prediction.shape[-1])
+            constant[place] = counts / counts.sum()
+        else:
+            constant[place] = np.mean(y[place])
     return constant
 
 
