@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gtgbm.boosting import Dataset
-from gtgbm.selection.comparison import difference
+from gtgbm.selection.comparison import Losses, difference
 from gtgbm.selection.features import FeatureForest
 from gtgbm.selection.importance import Importance
 from gtgbm.selection.judging import Judge, Stage
@@ -15,18 +15,17 @@ from gtgbm.selection.judging import Judge, Stage
 _PRICES = (0.2, 0.08, 0.03, 0.01, 0.003)
 """Prices of a feature of typical cost, as shares of the squared error at the root, at which features are
 bought within a budget."""
-_BETTER, _WORSE = 3.0, 1.0
-"""Standard errors by which the loss must be lower with features that cost more, and may be higher with those
-that cost less."""
+_WORSE = 3.0
+"""Standard errors by which the loss may be higher, times the share of the cost that is saved."""
 
 
 def within_budget(judge: Judge, importance: list[Importance]) -> list[Importance]:
-    """Choose the features of a budget, by the loss on unseen rows and their cost.
+    """Choose the features of a budget by the loss on unseen rows, and others that cost clearly less.
 
-    Features that matter most for what they cost, or those that matter most; or those that models buy within
-    the budget at prices in proportion to costs. A cheap feature that says the same as an expensive one
-    matters little beside it, so only a model that has not bought the expensive one yet shows what it is
-    worth.
+    Compared are the features that matter most for what they cost, those that matter most, and those that
+    models buy within the budget at prices in proportion to costs. A cheap feature that says the same as an
+    expensive one matters little beside it, so only a model that has not bought the expensive one yet shows
+    what it is worth. The more of the budget is saved, the more the loss may be higher by chance.
     """
     limits = judge.problems.limits
     if limits.cost is None or limits.units.cost is None:
@@ -38,14 +37,32 @@ def within_budget(judge: Judge, importance: list[Importance]) -> list[Importance
         limits.cut(importance, judge.weights, limits.wanted, by_value=True),
     ]
     different = {tuple(frozenset(of_task) for of_task in one): one for one in sets}
-    again, (best, *others) = judge.folds.dealt_again(0, 1), different.values()
-    lowest = judge.losses(again, [best])
-    for one in others:
-        losses = judge.losses(again, [one])
-        mean, error = difference(losses, lowest, judge.weights)
-        is_cheaper = limits.size(one).cost < limits.size(best).cost
-        if mean < (_WORSE if is_cheaper else -_BETTER) * error:
-            best, lowest = one, losses
+    again = judge.folds.dealt_again(0, 1)
+    judged = list(different.values())
+    losses = [judge.losses(again, [one]) for one in judged]
+    return judged[chosen(losses, [limits.size(one).cost for one in judged], judge.weights)]
+
+
+def chosen(losses: Sequence[Losses], costs: Sequence[float], weights: Sequence[float]) -> int:
+    """Return which of several sets of features to take, by their losses on unseen rows and their costs.
+
+    The one with the lowest loss, or the cheapest of those whose loss is higher by so little that the cost
+    which they save is worth more. Two sets that say the same differ by chance only.
+
+    Parameters
+    ----------
+    losses : sequence of Losses
+        Of models of each set.
+    weights : sequence of float
+        Weight of each task.
+    """
+    means = [difference(one, losses[0], weights)[0] for one in losses]
+    lowest = means.index(min(means))
+    best = lowest
+    for k, cost in enumerate(costs):
+        mean, error = difference(losses[k], losses[lowest], weights)
+        if cost < costs[best] and mean <= _WORSE * (1.0 - cost / costs[lowest]) * error:
+            best = k
     return best
 
 
