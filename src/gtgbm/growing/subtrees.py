@@ -8,7 +8,7 @@ from gtgbm import _core
 from gtgbm.exact import I64
 from gtgbm.growing.owned_columns import OwnedColumns
 from gtgbm.growing.splitting import is_due, split_nodes, splittable
-from gtgbm.tree import Level, Splits, TreeBuilder, TreeContext, node_table, without_parents
+from gtgbm.tree import Level, Splits, TreeBuilder, TreeContext, node_table, with_squares, without_parents
 
 _FIELD = {name: place for place, name in enumerate(_core.SUBTREE_FIELDS)}
 _COLUMN, _SIDE, _LEFT = (_FIELD[name] for name in ("column", "missing_side", "left"))
@@ -40,7 +40,9 @@ def grow_down(tree: TreeContext, level: Level, owned: OwnedColumns, builder: Tre
     due = is_due(level)
     rest = level.only(~due)
     unsplit = _grow_subtrees(tree, rest, owned, builder, rest.due_rows.copy(), shared=False)
-    return np.concatenate([level.nodes[due], unsplit])
+    found = np.concatenate([level.nodes[due], unsplit])
+    # Summed only now: reading all rows of nodes that are grown further would take a tenth of a fit.
+    return with_squares(found, lambda begin, end: tree.sums(begin, end)[:, 1:])
 
 
 def _grow_by_levels(tree: TreeContext, level: Level, owned: OwnedColumns, builder: TreeBuilder) -> I64:
@@ -81,7 +83,7 @@ def _grow_subtrees(
     Returns
     -------
     ndarray of int64
-        The nodes that were not split because of `stop_rows`, as in `node_table`.
+        The nodes that were not split because of `stop_rows`, as in `node_table`, their squares still 0.
     """
     if len(level) == 0:
         none = np.empty(0, dtype=np.int64)
@@ -131,5 +133,5 @@ def _grow_subtrees(
     left_open = np.flatnonzero(is_leaf & (n_rows <= np.repeat(stop_rows, n_nodes)))
     begin, end, total, depth = used[left_open, _BEGIN:].T
     due_rows = np.repeat(level.due_rows, n_nodes)[left_open]
-    squares = tree.sums(begin.copy(), end.copy())[:, 1:]
+    squares = np.zeros((begin.shape[0], 2), dtype=np.int64)
     return node_table(begin, end, number[left_open], depth, due_rows, total, squares)

@@ -8,7 +8,7 @@ from gtgbm.tree.context import RowOrder, TreeContext, TreeLimits
 from gtgbm.tree.contributions import ForestContributions
 from gtgbm.tree.forest import Forest
 from gtgbm.tree.histograms import LevelHistograms
-from gtgbm.tree.nodes import ALWAYS_DUE, Level, node_table, without_parents
+from gtgbm.tree.nodes import ALWAYS_DUE, Level, node_table, with_squares, without_parents
 from gtgbm.tree.pair_histograms import PairColumns, PairRows, measure_pairs, sampled_gains
 from gtgbm.tree.permuted_scores import PermutedScores
 from gtgbm.tree.splits import SAME_PRICES, BestSplits, ScanPrices, SplitRules, Splits
@@ -38,5 +38,6 @@ __all__ = [
     "measure_pairs",
     "node_table",
     "sampled_gains",
+    "with_squares",
     "without_parents",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -135,4 +136,11 @@ def node_table(begin: I64, end: I64, number: I64, depth: I64, due_rows: I64, tot
 def without_parents(nodes: I64) -> I64:
     """Remove the parents of nodes in place, to put them into another level."""
     nodes[:, _PARENT] = -1
+    return nodes
+
+
+def with_squares(nodes: I64, squares_of: Callable[[I64, I64], I64]) -> I64:
+    """Set the squares of nodes in place, by a function of begin and end."""
+    if nodes.shape[0]:
+        nodes[:, _SQUARES_HIGH:] = squares_of(nodes[:, _BEGIN].copy(), nodes[:, _END].copy())
     return nodes
