@@ -23,7 +23,7 @@ from gtgbm import (
     ParquetTable,
     selection_path,
 )
-from gtgbm.data import parquet_table
+from gtgbm.data import parquet_numbers
 from tests.estimators.golden_models import written
 from tests.strategies import selects_few
 
@@ -109,7 +109,7 @@ def test_other_estimators_weights_and_eval_sets(tmp_path: Path) -> None:
 def test_many_row_groups_are_sampled_from_some(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = frame(d=140)
     path = write(tmp_path, table, 2, row_group=50)
-    monkeypatch.setattr(parquet_table, "_MOST_GROUPS", 8)
+    monkeypatch.setattr(parquet_numbers, "_MOST_GROUPS", 8)
     model = GTGBMClassifier(n_estimators=3, random_state=0)
     expected = written(model.fit(table.drop(columns="y"), table["y"]))
     drawn, true = ParquetTable(path), ParquetTable(path, true_sample=True)

@@ -52,12 +52,13 @@ def open_on_disk(
     names = [name for name in table.columns if name not in {*others, *numbering}]
     if not names:
         raise UserError(f"{path} has no columns left to learn from")
+    kinds = table.kinds
     for name in names:
-        if table.kinds[name] is None:
+        if kinds[name] is None:
             raise UserError(
                 f"{path}: column {name!r} holds neither numbers, times nor text: --exclude {name}"
             )
-    schema = FrameSchema(tuple(FrameColumn(name, kind) for name in names if (kind := table.kinds[name])))
+    schema = FrameSchema(tuple(FrameColumn(name, kind) for name in names if (kind := kinds[name])))
     notes = [f"column {name!r} only numbers the rows: it is left out" for name in numbering]
     notes.append("columns are read from disk when they are needed")
     for line in (summary(path, len(table), schema), *notes):

@@ -26,7 +26,8 @@ from gtgbm.data.frames import (
 )
 from gtgbm.data.input import MAX_COLUMNS, AnyTable, as_table, check_rows, check_sparse, issparse, unmasked
 from gtgbm.data.parquet_columns import ParquetColumns
-from gtgbm.data.parquet_table import ParquetNumbers, ParquetTable
+from gtgbm.data.parquet_numbers import ParquetNumbers
+from gtgbm.data.parquet_table import ParquetTable
 from gtgbm.data.row_samples import sample_rows
 from gtgbm.data.sparse import SparseCodes, SparseColumns
 from gtgbm.data.spill import CodeStore, MemoryCodes, SpilledCodes

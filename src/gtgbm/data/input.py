@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.sparse import csc_matrix, issparse
 
-from gtgbm.data.parquet_table import ParquetNumbers
+from gtgbm.data.parquet_numbers import ParquetNumbers
 from gtgbm.exact import Table
 
 __all__ = ["MAX_COLUMNS", "AnyTable", "as_table", "check_rows", "check_sparse", "issparse", "unmasked"]

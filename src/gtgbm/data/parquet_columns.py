@@ -8,7 +8,7 @@ import numpy as np
 
 from gtgbm import _core
 from gtgbm.data.columns import Thresholds
-from gtgbm.data.parquet_table import ParquetNumbers
+from gtgbm.data.parquet_numbers import ParquetNumbers
 from gtgbm.data.spill import SpilledCodes
 from gtgbm.exact import F64, I32, I64, U8, U16
 

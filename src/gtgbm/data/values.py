@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gtgbm.data.input import AnyTable
-from gtgbm.data.parquet_table import ParquetNumbers
+from gtgbm.data.parquet_numbers import ParquetNumbers
 from gtgbm.exact import I64, Table
 
 
