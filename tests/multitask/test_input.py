@@ -302,6 +302,14 @@ BAD_CLASSES: list[tuple[dict[str, Any], str]] = [
     ({"task": np.r_[2, np.arange(239) % 2]}, "task 2 has a single row"),
     ({"eval_set": (np.zeros((2, 8)), np.array([0, 5])), "eval_task": [0, 1]}, "eval_set: y has classes"),
     ({"y": np.r_[np.nan, classes(0.0, 1.0)[1:]]}, "y .*NaN"),
+    (
+        {"y": np.column_stack([classes("a", "b")] * 2), "task": None},
+        "must hold numbers and NaN .*give classes",
+    ),
+    (
+        {"eval_set": tables()[:2], "eval_task": tables()[2], "eval_sample_weight": tables()[2] * 1.0},
+        "eval_sample_weight is zero for all rows of task 0",
+    ),
 ]
 
 

@@ -64,9 +64,6 @@ class TaskInput(BaseGTGBM):
         self._by_column, self.tasks_ = given.task is None, labels.names
         weighted = replace(given, weight=checked_weight(given.weight, X.shape[0]))
         rows = self._grouped(X, labels, weighted, _TRAINING)
-        for name, of_task in rows.items():
-            if of_task.weight is not None and not of_task.weight.any():
-                raise ValueError(f"sample_weight is zero for all rows of task {name!r}; leave the task out")
         rows = {name: of_task.with_weight() for name, of_task in rows.items()}
         self._learn_targets({name: of_task.y for name, of_task in rows.items()}, reset=True)
         return self._converted(rows, given.offset, X.shape[0], _TRAINING)
@@ -109,6 +106,8 @@ class TaskInput(BaseGTGBM):
                 None if qid is None else qid[at],
                 shared=at,
             )
+            if of_task.weight is not None and not of_task.weight.any():
+                raise ValueError(f"{names.weight} is zero for all rows of task {name!r}; leave the task out")
             if of_task.qid is not None:
                 weight_of_queries(of_task.weight, of_task.qid, f"{names.weight} of task {name!r}")
             rows[name] = of_task

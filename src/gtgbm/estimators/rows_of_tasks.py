@@ -53,7 +53,7 @@ def task_rows(y: Any, task: Any, n_rows: int, y_name: str, task_name: str) -> Ta
             raise ValueError(f"{y_name} has no columns: give one per task")
         if len(set(names)) < len(names):
             raise ValueError(f"{y_name} has columns {names[:10]!r}: the names of tasks must be distinct")
-        values = targets.astype(np.float64)
+        values = _numbers_by_column(targets, y_name, task_name)
         rows = [np.flatnonzero(~np.isnan(values[:, k])) for k in range(len(names))]
         return _with_targets(TaskRows(names, rows, [values[at, k] for k, at in enumerate(rows)]))
     shape = task.shape if isinstance(task, np.ndarray) else (len(task),)
@@ -70,6 +70,16 @@ def task_rows(y: Any, task: Any, n_rows: int, y_name: str, task_name: str) -> Ta
     order = np.argsort(sortable, kind="stable")
     rows = np.split(order, np.cumsum(np.bincount(number, minlength=1))[:-1]) if names else []
     return TaskRows(names, rows, [targets[at] for at in rows])
+
+
+def _numbers_by_column(targets: NDArray[Any], y_name: str, task_name: str) -> F64:
+    try:
+        return targets.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{y_name} has a column for each task, which must hold numbers and NaN ({error}): give classes "
+            f"as numbers, or one target per row together with {task_name}"
+        ) from error
 
 
 def task_offsets(values: F64, rows: Sequence[I64], *, by_column: bool, name: str) -> list[F64]:
