@@ -43,8 +43,14 @@ def test_fit_says_what_was_selected(tmp_path: Path) -> None:
     arguments = ("fit", path, "--target", "clicked", "--exclude", "amount", "--max-features", 3, "--out", out)
     done = run(*arguments, "--valid", "0.25", "--early-stopping", "10")
     assert done.exit_code == 0, done.output
-    assert "validation auc after" in done.output
+    assert "importance" in done.output
     assert "c2" in done.output
+    _, _, table = done.output.partition("Selected features, the most important first")
+    for absent in ("round", "price", "after"):  # the same for all features that are selected beforehand
+        assert absent not in table.partition("Held out")[0], absent
+    assert table
+    forward = run(*arguments, "--valid", "0.25", "--selection", "forward")
+    assert "validation auc after" in forward.output
     found = json.loads(run(*arguments, "--json", "--valid", "0.25").stdout)
     assert found["features"] == 3
     assert [one["order"] for one in found["selected"]] == [1, 2, 3]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+from gtgbm import GTGBMRegressor, MultitaskGTGBMRegressor
 from gtgbm.boosting import Progress, ProgressBar
 from tests.cli.tables import frame, run, said, write
+from tests.strategies import selects_few
 
 
 def test_the_end_of_a_fit_says_what_counts(tmp_path: Path) -> None:
@@ -20,6 +24,19 @@ def test_the_end_of_a_fit_says_what_counts(tmp_path: Path) -> None:
     assert len(last) == 1
     assert " auc 0." in last[0]
     assert "; 3 features, 30 rounds, the best was round " in last[0]
+
+
+@selects_few
+def test_the_bar_of_a_path_counts_the_rounds_of_each_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds: list[int] = []
+    monkeypatch.setattr(ProgressBar, "update", lambda _, progress: rounds.append(progress.round))
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    task = np.arange(120) % 2
+    settings: dict[str, Any] = {"n_estimators": 3, "random_state": 0}
+    GTGBMRegressor(**settings)._fit_sizes([2, 1], X, X[:, 0] + X[:, 1])
+    MultitaskGTGBMRegressor(**settings)._fit_sizes([2, 1], X, X[:, 0] + X[:, 1], task=task)
+    assert rounds == [1, 2, 3] * 4
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,19 @@ def test_table_of_selected_features_is_the_history(tmp_path: Path, model: Any) -
 
 
 @pytest.mark.usefixtures("without_rendering")
+def test_features_that_were_selected_beforehand_are_shown_by_importance(tmp_path: Path) -> None:
+    model = GTGBMClassifier(n_features_to_select=3, n_estimators=8, random_state=0).fit(X, SIGNAL > 0)
+    page = report_of(tmp_path, model)
+    head, *rows = page.rows["selected"]
+    assert head == ["Feature", "Order", "Adds", "Importance", "In selection"]
+    shown = [float(row[4]) for row in rows]
+    assert shown == pytest.approx([entry.gain for entry in model.selection_history_], rel=0.05, abs=5e-5)
+    assert shown == sorted(shown, reverse=True)
+    assert "before the first round" in page.source
+    assert "over selected features" not in page.source, "there is one point only"
+
+
+@pytest.mark.usefixtures("without_rendering")
 def test_report_measures_the_given_rows(tmp_path: Path, model: Any) -> None:
     page = report_of(tmp_path, model)
     expected = METRICS["auc"](SIGNAL > 0, model.predict_proba(X)[:, 1])

@@ -17,7 +17,7 @@ from gtgbm.boosting.callbacks import AnyCallback, Callback, Callbacks, Progress
 from gtgbm.boosting.checkpoint import NO_CHECKPOINT, Checkpoint, CheckpointFile, FitIdentity
 from gtgbm.boosting.dataset import Dataset
 from gtgbm.boosting.memory import check_memory
-from gtgbm.boosting.model import HistoryEntry, Model
+from gtgbm.boosting.model import HistoryEntry, Model, are_chosen_first
 from gtgbm.boosting.problem import Evaluated, Problem
 from gtgbm.boosting.progress import ProgressBar, announce, tracked
 from gtgbm.boosting.settings import (
@@ -59,6 +59,7 @@ __all__ = [
     "TaskParts",
     "TreeSettings",
     "announce",
+    "are_chosen_first",
     "assemble",
     "check_memory",
     "chosen_search",

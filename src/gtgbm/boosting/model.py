@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
@@ -35,6 +36,14 @@ class HistoryEntry(NamedTuple):
     training_loss: float
     category: Any = None
     cost: float = 1.0
+
+
+def are_chosen_first(history: Iterable[HistoryEntry]) -> bool:
+    """Whether all features were selected before the first round: nothing was paid, and none came later.
+
+    Their gain is then their importance in the selection.
+    """
+    return all(entry.tree == 0 and entry.price == 0.0 for entry in history)
 
 
 @dataclass

@@ -113,8 +113,9 @@ def fit(
 ) -> None:
     """Train on a table file and write the model.
 
-    Prints the selected features in order, with their gain, their price, and the training loss or validation
-    metric after each. Every parameter of the estimators has a flag of the same name.
+    Prints the selected features: the most important first if there is a limit, else in the order of
+    selection, with the training loss or validation metric after each. Every parameter of the estimators has a
+    flag of the same name.
 
     gtgbm fit data.parquet --target clicked --n-features-to-select 20 --out model.json
     """

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gtgbm.boosting import HistoryEntry
+from gtgbm.boosting import HistoryEntry, are_chosen_first
 from gtgbm.model_file import StoredColumns, StoredModel
 from gtgbm.multitask import used_features
 from gtgbm.selection import SelectionPath
@@ -42,6 +42,7 @@ def selection(model: StoredModel) -> dict[str, Any]:
         "features": len(fitted.history),
         "total_cost": sum(entry.cost for entry in fitted.history),
         "selected": [_selected(model, k, entry, validation) for k, entry in enumerate(fitted.history)],
+        "chosen_first": are_chosen_first(fitted.history),
         "search": {"name": str(part.search), "reason": part.search.reason},
         "rounds": fitted.n_rounds,
         "best_round": fitted.best_round,
@@ -78,6 +79,7 @@ def _selection_of_tasks(model: StoredModel, owned: list[tuple[int, float | None]
             {
                 "task": task,
                 "selected": [_selected(model, k, entry, {}) for k, entry in enumerate(history)],
+                "chosen_first": are_chosen_first(history),
             }
             for task, history in histories
         ],
@@ -107,29 +109,50 @@ def _selected(
     return feature
 
 
+def _table(part: dict[str, Any]) -> Table:
+    """Return the selected features of a model or a task as a table."""
+    selected, table = part["selected"], Table()
+    metrics = [key for key in (selected or [{}])[0] if key.startswith("validation_")]
+    shown = metrics[-1:] or ["training_loss"]
+    cost = ["cost"] if any(feature["cost"] != 1.0 for feature in selected) else []
+    headings = ["", "feature", "round", "gain", "price", *cost, f"{shown[0].replace('_', ' ')} after"]
+    if part["chosen_first"]:
+        # Rounds, prices and what was reached after a round are the same for all of them.
+        headings = ["", "feature", "importance", *cost]
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == "feature" else "right")
+    # The value is of the model after the whole tree: it is shown at the last feature of the tree.
+    last = {feature["tree"]: feature["order"] for feature in selected}
+    for feature in selected:
+        name = feature["name"]
+        if "category" in feature:
+            name += f" = {'missing' if feature['category'] is None else feature['category']}"
+        is_last = last[feature["tree"]] == feature["order"]
+        texts: dict[str, str | Text] = {
+            "": str(feature["order"]),
+            "feature": Text(name),
+            "round": str(feature["tree"] + 1),
+            "gain": f"{feature['gain']:.4f}",
+            "importance": f"{feature['gain']:.4f}",
+            "price": f"{feature['price']:.4f}",
+            "cost": f"{feature['cost']:g}",
+        }
+        after = f"{feature[shown[0]]:.4f}" if is_last else ""
+        table.add_row(*(texts.get(heading, after) for heading in headings))
+    return table
+
+
 def print_selection(model: StoredModel, console: Console) -> None:
-    """Print the selected features of a model in the order of selection."""
+    """Print the selected features of a model in the order of selection, or of importance."""
     content = selection(model)
     for part in content.get("tasks", [content]):
         title = "Selected features, in the order of selection"
-        table = Table(title=Text(f"Task {part['task']}") if "task" in part else title)
-        metrics = [key for key in (part["selected"] or [{}])[0] if key.startswith("validation_")]
-        shown = metrics[-1:] or ["training_loss"]
+        if part["selected"] and part["chosen_first"]:
+            title = "Selected features, the most important first"
+        table = _table(part)
+        table.title = Text(f"Task {part['task']}") if "task" in part else title
+        table.min_width = len(title)  # so that the title is not broken
         has_costs = any(feature["cost"] != 1.0 for feature in part["selected"])
-        headings = ["", "feature", "round", "gain", "price", "cost", f"{shown[0].replace('_', ' ')} after"]
-        for heading in headings if has_costs else [name for name in headings if name != "cost"]:
-            table.add_column(heading, justify="left" if heading == "feature" else "right")
-        # The value is of the model after the whole tree: it is shown at the last feature of the tree.
-        last = {feature["tree"]: feature["order"] for feature in part["selected"]}
-        for feature in part["selected"]:
-            name = feature["name"]
-            if "category" in feature:
-                name += f" = {'missing' if feature['category'] is None else feature['category']}"
-            is_last = last[feature["tree"]] == feature["order"]
-            numbers = [f"{feature[key]:.4f}" for key in ("gain", "price")]
-            numbers += [f"{feature['cost']:g}"] if has_costs else []
-            numbers.append(f"{feature[shown[0]]:.4f}" if is_last else "")
-            table.add_row(str(feature["order"]), Text(name), str(feature["tree"] + 1), *numbers)
         console.print(table)
         if has_costs:
             total = sum(feature["cost"] for feature in part["selected"])

@@ -226,7 +226,7 @@ class BaseMultitask(TaskInput, TaskPredictions):
         with ProgressBar(self._checked("verbose") > 0, settings.rounds.n_rounds) as bar:
             pool = make_pool(self.n_jobs)
             if self._sizes:
-                return train_tasks_path(tasks, sharing, pool, self._sizes, bar.phase)
+                return train_tasks_path(tasks, sharing, pool, self._sizes, [bar.update], bar.phase)
             listeners = [bar.update, *callbacks]
             return [train_tasks_selecting(tasks, sharing, pool, listeners, bar.phase, checkpoint)]
 
@@ -270,7 +270,7 @@ class BaseMultitask(TaskInput, TaskPredictions):
         with ProgressBar(self._checked("verbose") > 0, settings.rounds.n_rounds) as bar:
             pool = make_pool(self.n_jobs)
             if self._sizes:
-                fits = train_path(problem, pool, self._sizes, bar.phase)
+                fits = train_path(problem, pool, self._sizes, [bar.update], bar.phase)
             else:
                 listeners = [bar.update, *callbacks]
                 fits = [train_selecting(problem, pool, listeners, None, bar.phase, checkpoint)]

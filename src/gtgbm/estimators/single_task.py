@@ -152,7 +152,7 @@ class SingleTask(BaseGTGBM):
         reading = rows.table.reading if isinstance(rows.table, ParquetNumbers) else None
         with ProgressBar(verbose > 0, settings.rounds.n_rounds, reading) as bar:
             if self._sizes:
-                fits = train_path(problem, pool, self._sizes, bar.phase)
+                fits = train_path(problem, pool, self._sizes, [bar.update], bar.phase)
                 self._by_size = [self._fitted_copy(fitted, settings) for fitted in fits]
                 return
             fitted = train_selecting(problem, pool, [bar.update, *callbacks], continued, bar.phase, kept)

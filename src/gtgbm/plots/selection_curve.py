@@ -109,6 +109,11 @@ class SelectionCurveDisplay:
         return self
 
     @property
+    def grows(self) -> bool:
+        """Whether features were selected after the first round."""
+        return len(set(self.bought)) > 1
+
+    @property
     def has_names(self) -> bool:
         """Whether the features are few enough to be named in the plot."""
         return 0 < len(self.names) <= _MOST_NAMES
@@ -136,6 +141,11 @@ class SelectionCurveDisplay:
     def _over_trees(self, values: Any) -> None:
         ax, path = self.ax_, self.path
         (self.line_,) = ax.plot(path.rounds, values, color=COLOURS[0])
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.set_xlabel("rounds of boosting")
+        ax.margins(x=0.01)
+        if not self.grows:
+            return
         counts = ax.twinx()
         counts.step(path.rounds, path.n_features, where="post", color=QUIET, linewidth=1)
         counts.fill_between(path.rounds, path.n_features, step="post", color=QUIET, alpha=0.15, linewidth=0)
@@ -146,6 +156,3 @@ class SelectionCurveDisplay:
         # Draws the line in front of the grey steps.
         ax.set_zorder(counts.get_zorder() + 1)
         ax.patch.set_visible(False)
-        ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.set_xlabel("rounds of boosting")
-        ax.margins(x=0.01)

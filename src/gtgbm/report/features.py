@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gtgbm.boosting import are_chosen_first
 from gtgbm.exact import F64
 from gtgbm.explain import Purchase, SelectionCurve, permutation_importance
 from gtgbm.plots import ImportanceDisplay, SelectionCurveDisplay, bought_name
@@ -100,23 +101,16 @@ def largest_values(table: Sequence[Feature]) -> dict[str, float]:
 def path_pictures(
     selected: Sequence[Purchase], names: Sequence[str], path: SelectionCurve, metric: str
 ) -> list[Picture]:
-    """Draw metric and loss over selected features and rounds."""
+    """Draw metric and loss over rounds, and over features unless all were selected before the first round."""
     labels = [bought_name(purchase.entry, names) for purchase in selected]
     display = SelectionCurveDisplay(path, labels, [purchase.n_rounds for purchase in selected])
+    over_features = [] if chosen_first(selected) else [_over_features(display, metric)]
     return [
-        picture(
-            lambda ax: display.plot(ax, over="features").ax_.set_ylabel(metric),
-            f"{metric} over selected features",
-            "Each point is the model right after the round that selected the feature; a dotted line bridges "
-            "features selected in one round. The dashed line is the finished model: later rounds keep "
-            "learning from the features already selected.",
-            # Names below the axis need the whole width, and on a phone it is scrolled to read them.
-            size=(9.6, 4.0) if display.has_names else (4.6, 3.2),
-        ),
+        *over_features,
         picture(
             lambda ax: display.plot(ax, over="trees").ax_.set_ylabel(metric),
             f"{metric} over rounds",
-            "On the rows of this report. Grey: number of features selected so far.",
+            f"On the rows of this report.{' Grey: number of features selected so far.' * display.grows}",
         ),
         picture(
             lambda ax: display.plot(ax, over="trees", of="loss"),
@@ -125,6 +119,23 @@ def path_pictures(
             "only overfit.",
         ),
     ]
+
+
+def chosen_first(selected: Sequence[Purchase]) -> bool:
+    """Whether all features were selected before the first round, by forward-backward selection."""
+    return bool(selected) and are_chosen_first(purchase.entry for purchase in selected)
+
+
+def _over_features(display: SelectionCurveDisplay, metric: str) -> Picture:
+    return picture(
+        lambda ax: display.plot(ax, over="features").ax_.set_ylabel(metric),
+        f"{metric} over selected features",
+        "Each point is the model right after the round that selected the feature; a dotted line bridges "
+        "features selected in one round. The dashed line is the finished model: later rounds keep "
+        "learning from the features already selected.",
+        # Names below the axis need the whole width, and on a phone it is scrolled to read them.
+        size=(9.6, 4.0) if display.has_names else (4.6, 3.2),
+    )
 
 
 def permutation_picture(permutation: dict[int, float], names: Sequence[str], metric: str) -> Picture:

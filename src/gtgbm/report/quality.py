@@ -104,7 +104,7 @@ def _of_numbers(y: F64, prediction: F64) -> list[Picture]:
         picture(
             draw_pairs,
             "True against predicted",
-            "A darker cell has more rows. The outermost 1% of the values are left out.",
+            "A cell of a stronger colour has more rows. The outermost 1% of the values are left out.",
         ),
         picture(draw_residuals, "Residuals", "The outermost 1% are counted in the first and last bars."),
         picture(

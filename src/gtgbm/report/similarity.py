@@ -189,7 +189,7 @@ def correlation_picture(similarity: Similarity, names: Sequence[str]) -> Picture
     return picture(
         display.plot,
         "Associations among selected columns",
-        f"The first {drawn.shape[0]} in the order of selection. Dark cells off the diagonal are redundant "
-        "columns.",
+        f"The first {drawn.shape[0]} in the order of selection. Strong colours off the diagonal are "
+        "redundant columns.",
         size=(side - 0.1, side - 0.4),
     )

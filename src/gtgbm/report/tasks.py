@@ -52,8 +52,8 @@ def task_pictures(model: Any, names: Sequence[str]) -> list[Picture]:
         picture(
             matrix.plot,
             "Features by task",
-            "A cell is blank if the task does not use the feature, and darker for a larger share in the "
-            "total gain of the task. Features that most tasks use come first.",
+            "A cell is blank if the task does not use the feature, and of a stronger colour for a larger "
+            "share in the total gain of the task. Features that most tasks use come first.",
             size=(width, 1.3 + 0.22 * max(len(matrix.features), 4)),
         ),
         picture(lines.plot, "Training loss by task"),

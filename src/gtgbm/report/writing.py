@@ -151,6 +151,7 @@ def _facts(model: Any, sample: Sample, names: Sequence[str], threshold: float) -
         "is_sampled": sample.n_rows < sample.n_total,
         "data": overview.data_lines(sample, similar, classes),
         "features": table,
+        "chosen_first": features.chosen_first(selected),
         "largest": features.largest_values(table),
         "with_costs": any(feature.cost != 1.0 for feature in table),
         "total_cost": model.total_cost_,

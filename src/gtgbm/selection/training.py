@@ -65,7 +65,11 @@ def train_selecting(
 
 
 def train_path(
-    problem: Problem, pool: _core.Pool, sizes: Sequence[int], report: Callable[[str], None] = ignore
+    problem: Problem,
+    pool: _core.Pool,
+    sizes: Sequence[int],
+    callbacks: Sequence[AnyCallback] = (),
+    report: Callable[[str], None] = ignore,
 ) -> list[Fitted]:
     """Fit a model for each number of features; one backward phase selects the features of all of them.
 
@@ -75,12 +79,14 @@ def train_path(
         Its limit is the largest size.
     sizes : sequence of int
         In descending order.
+    callbacks : sequence of Callback or callables
+        They are told the rounds of the model of each size.
     """
     context, folds = FitContext(pool), Folds.of([problem.data])
     if folds is None:
         raise ValueError(too_few_rows(problem.data.n_rows))
     path = ForwardBackward(_judge(problem, folds, context, report)).path(sizes)
-    return [_train_owning(problem, importance, FitContext(pool), ()) for (importance,) in path]
+    return [_train_owning(problem, importance, FitContext(pool), callbacks) for (importance,) in path]
 
 
 def _train_owning(

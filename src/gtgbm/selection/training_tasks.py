@@ -76,6 +76,7 @@ def train_tasks_path(
     sharing: TaskSharing,
     pool: _core.Pool,
     sizes: Sequence[int],
+    callbacks: Sequence[AnyCallback] = (),
     report: Callable[[str], None] = ignore,
 ) -> list[FittedTasks]:
     """Fit a model per task for each number of features of all tasks, the largest first; see `train_path`."""
@@ -83,7 +84,7 @@ def train_tasks_path(
     if folds is None:
         raise ValueError(too_few_rows(min(task.n_rows for task in tasks)))
     path = ForwardBackward(_judge(tasks, folds, sharing, pool, report)).path(sizes)
-    return [_train_owning(tasks, importance, sharing, pool, ()) for importance in path]
+    return [_train_owning(tasks, importance, sharing, pool, callbacks) for importance in path]
 
 
 def _limits(tasks: Sequence[Task], sharing: TaskSharing) -> Limits:
