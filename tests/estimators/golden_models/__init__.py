@@ -79,9 +79,19 @@ def _fit(cls: Any, data: tuple[Any, Any], fit: dict[str, Any] | None = None, **p
     return cls(**shape | search | parameters).fit(*data, **fit or {})
 
 
-def _fit_tasks(cls: Any, fit: dict[str, Any] | None = None, **parameters: Any) -> Any:
+def _different_classes(y: Any, task: Any) -> Any:
+    return np.where(task == "a", 2 * (y > 0.0), np.digitize(y, [-1.0, 1.0]))
+
+
+def _relevance(y: Any, task: Any) -> Any:
+    return np.digitize(y, [-1.0, 1.0]) + (task == "b")
+
+
+def _fit_tasks(cls: Any, fit: dict[str, Any] | None = None, labels: Any = None, **parameters: Any) -> Any:
     X, y, task = _tasks()
-    if cls is gtgbm.MultitaskGTGBMClassifier:
+    if labels is not None:
+        y = labels(y, task)
+    elif cls is gtgbm.MultitaskGTGBMClassifier:
         y = y > 0.0
     shape = {"n_estimators": 5, "min_node_fraction": 0.1, "random_state": 0, "search": "group-testing"}
     return cls(**shape | parameters).fit(X, y, task=task, **fit or {})
@@ -159,6 +169,10 @@ MODELS: dict[str, Callable[[], Any]] = {
         gtgbm.MultitaskGTGBMClassifier, {"sample_weight": _weights(600)}, early_stopping_rounds=3
     ),
     "tasks-by-column": _fit_columns,
+    "tasks-classes": lambda: _fit_tasks(gtgbm.MultitaskGTGBMClassifier, labels=_different_classes),
+    "tasks-rankings": lambda: _fit_tasks(
+        gtgbm.MultitaskGTGBMRanker, {"qid": np.arange(600) // 30}, labels=_relevance, n_common_rounds=2
+    ),
 }
 """A function that trains each of the models, by name."""
 
