@@ -131,7 +131,8 @@ void register_binning(nb::module_& m) {
 }
 
 void register_objective(nb::module_& m) {
-    kernel(m, "logistic_residuals", &logistic_residuals, "pool", "scores", "y", "residuals", "curvatures");
+    kernel(m, "logistic_residuals", &logistic_residuals, "pool", "scores", "y", "residuals", "curvatures",
+           "losses");
     kernel(m, "exponentials", &exponentials, "pool", "values", "out");
     kernel(m, "fixed_point_sum", &fixed_point_sum, "pool", "values", "weights", "scale");
     kernel(m, "leaf_sums", &leaf_sums, "pool", "rows", "begin", "end", "values", "weights", "scale", "out");

@@ -42,38 +42,22 @@ class Weights {
     const int64_t* data_;
 };
 
-// Rows whose factors 1 + exp(-|score|), each at most 2, are multiplied before one logarithm is taken.
-constexpr int64_t kProduct = 512;
-
-// Number of partial sums. It does not depend on the processor's vectors, so the order of additions is fixed.
-constexpr int64_t kSumLanes = 4;
+// Rows of a block whose exponentials are kept in the cache.
+constexpr int64_t kLogisticRows = 512;
 
 GTGBM_WIDE_VECTORS
-double logistic_block(const double* scores, const double* y, int64_t n, double* residuals,
-                      double* curvatures) {
-    double factors[kProduct], losses[kProduct];
-    for (int64_t i = 0; i < n; ++i) factors[i] = exp_minus_abs(scores[i]);
+void logistic_block(const double* scores, const double* y, int64_t n, double* residuals, double* curvatures,
+                    double* losses) {
+    double exponentials[kLogisticRows];
+    for (int64_t i = 0; i < n; ++i) exponentials[i] = exp_minus_abs(scores[i]);
     for (int64_t i = 0; i < n; ++i) {
-        const double score = scores[i], e = factors[i];
+        const double score = scores[i], e = exponentials[i];
         const double p = (score >= 0 ? 1.0 : e) / (1.0 + e);
         residuals[i] = y[i] - p;
         curvatures[i] = p * (1.0 - p);
         losses[i] = (score > 0 ? score : 0.0) - y[i] * score;
-        factors[i] = 1.0 + e;
     }
-    double loss[kSumLanes] = {}, product[kSumLanes] = {1.0, 1.0, 1.0, 1.0};
-    int64_t i = 0;
-    for (; i + kSumLanes <= n; i += kSumLanes)
-        for (int64_t lane = 0; lane < kSumLanes; ++lane) {
-            loss[lane] += losses[i + lane];
-            product[lane] *= factors[i + lane];
-        }
-    for (; i < n; ++i) {
-        loss[0] += losses[i];
-        product[0] *= factors[i];
-    }
-    return (loss[0] + loss[1]) + (loss[2] + loss[3]) +
-           std::log((product[0] * product[1]) * (product[2] * product[3]));
+    for (int64_t i = 0; i < n; ++i) losses[i] += log_one_plus(exponentials[i]);
 }
 
 // Calls body(block, begin, end) for blocks of n values.
@@ -85,24 +69,18 @@ void for_blocks(Pool& pool, int64_t n, F&& body) {
 
 }  // namespace
 
-double logistic_residuals(Pool& pool, Array<const double, 1> scores, Array<const double, 1> y,
-                          Array<double, 1> residuals, Array<double, 1> curvatures) {
+void logistic_residuals(Pool& pool, Array<const double, 1> scores, Array<const double, 1> y,
+                        Array<double, 1> residuals, Array<double, 1> curvatures, Array<double, 1> losses) {
     const int64_t n = static_cast<int64_t>(scores.shape(0)), blocks = (n + kBlock - 1) / kBlock;
     require(y.shape(0) == scores.shape(0) && residuals.shape(0) == scores.shape(0) &&
-                curvatures.shape(0) == scores.shape(0),
+                curvatures.shape(0) == scores.shape(0) && losses.shape(0) == scores.shape(0),
             "logistic_residuals: all arrays must have the same length");
-    // Losses are added block by block, so that the order does not depend on the threads.
-    std::vector<double> losses(static_cast<size_t>(blocks));
     pool.run(blocks, n * 10, [&](int64_t block, int) {
-        double loss = 0.0;
-        for (int64_t from = block * kBlock; from < std::min(n, (block + 1) * kBlock); from += kProduct)
-            loss += logistic_block(scores.data() + from, y.data() + from, std::min(kProduct, n - from),
-                                   residuals.data() + from, curvatures.data() + from);
-        losses[static_cast<size_t>(block)] = loss;
+        const int64_t end = std::min(n, (block + 1) * kBlock);
+        for (int64_t from = block * kBlock; from < end; from += kLogisticRows)
+            logistic_block(scores.data() + from, y.data() + from, std::min(kLogisticRows, n - from),
+                           residuals.data() + from, curvatures.data() + from, losses.data() + from);
     });
-    double sum = 0.0;
-    for (const double loss : losses) sum += loss;
-    return sum;
 }
 
 void exponentials(Pool& pool, Array<const double, 1> values, Array<double, 1> out) {
@@ -152,20 +130,22 @@ nb::tuple signed_sums(Pool& pool, Array<const double, 1> values, Array<const int
 
 nb::tuple min_max(Pool& pool, Array<const double, 1> values) {
     const int64_t n = static_cast<int64_t>(values.shape(0));
-    require(n > 0, "min_max: no values");
+    if (n == 0) return nb::make_tuple(HUGE_VAL, -HUGE_VAL);
     const auto blocks = static_cast<size_t>((n + kBlock - 1) / kBlock);
     std::vector<double> lows(blocks), highs(blocks);
     {
         nb::gil_scoped_release release;
         for_blocks(pool, n, [&](int64_t block, int64_t begin, int64_t end) {
             double low = values.data()[begin], high = low;
+            bool has_nan = false;
             for (int64_t i = begin; i < end; ++i) {
                 const double value = values.data()[i];
                 low = value < low ? value : low;
                 high = value > high ? value : high;
+                has_nan |= value != value;
             }
-            lows[static_cast<size_t>(block)] = low;
-            highs[static_cast<size_t>(block)] = high;
+            lows[static_cast<size_t>(block)] = has_nan ? -HUGE_VAL : low;
+            highs[static_cast<size_t>(block)] = has_nan ? HUGE_VAL : high;
         });
     }
     return nb::make_tuple(*std::min_element(lows.begin(), lows.end()),
@@ -235,7 +215,8 @@ void leaf_quantiles(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_
                  int64_t total = 0;
                  for (int64_t i = begin.data()[leaf]; i < end.data()[leaf]; ++i) {
                      const int32_t row = rows.data()[i];
-                     if (weight[row] > 0) sorted.emplace_back(values.data()[row], weight[row]);
+                     // Minus zero becomes zero: of equal values, it does not matter which is found.
+                     if (weight[row] > 0) sorted.emplace_back(values.data()[row] + 0.0, weight[row]);
                      total += weight[row];
                  }
                  std::sort(sorted.begin(), sorted.end());

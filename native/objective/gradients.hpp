@@ -5,9 +5,10 @@
 
 namespace gtgbm {
 
-// Writes residuals y - p and curvatures p (1 - p) of the logistic loss. Returns the sum of the losses.
-double logistic_residuals(Pool& pool, Array<const double, 1> scores, Array<const double, 1> y,  // in
-                          Array<double, 1> residuals, Array<double, 1> curvatures);             // out
+// Writes residuals y - p, curvatures p (1 - p) and values of the logistic loss.
+void logistic_residuals(Pool& pool, Array<const double, 1> scores, Array<const double, 1> y,  // in
+                        Array<double, 1> residuals, Array<double, 1> curvatures,              // out
+                        Array<double, 1> losses);                                             // out
 
 // out[i] = exp(values[i]), with the same bits on every machine with IEEE doubles.
 void exponentials(Pool& pool, Array<const double, 1> values,  // in
@@ -25,7 +26,8 @@ int64_t fixed_point_sum(Pool& pool, Array<const double, 1> values, Array<const i
 nb::tuple signed_sums(Pool& pool, Array<const double, 1> values, Array<const int64_t, 1> weights,
                       double centre, double scale);
 
-// Returns the smallest and the largest value.
+// Returns the smallest and the largest value; infinity and minus infinity if there are none, minus infinity
+// and infinity if one is NaN.
 nb::tuple min_max(Pool& pool, Array<const double, 1> values);
 
 // cells[i] = ((round((residuals[i] - centre) * scale) << count_bits) + 1) * weights[i]. Returns the sum of

@@ -49,6 +49,20 @@ inline double exp_minus_abs(double x) {
     return x == x ? (y > -690.0 ? power : 0.0) : x;
 }
 
+// Returns log(1 + e) for e in [0, 1] with an error of about one ulp; NaN stays NaN.
+inline double log_one_plus(double e) {
+    constexpr double kLn2 = 0.69314718055994530942;
+    // log f = 2 artanh((f - 1) / (f + 1)) with f = 1 + e, or f = (1 + e) / 2 where that is closer to 1.
+    const bool is_halved = e > 0.41421356237309503;
+    const double z = (is_halved ? e - 1.0 : e) / (is_halved ? e + 3.0 : e + 2.0), square = z * z;
+    // Taylor series: |z| is below 0.1716, so the truncation error is below 1e-17.
+    constexpr double kOdd[] = {1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11,
+                               1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3,  1.0};
+    double p = kOdd[0];
+    for (int i = 1; i < 11; ++i) p = p * square + kOdd[i];
+    return 2.0 * z * p + (is_halved ? kLn2 : 0.0);
+}
+
 // Returns exp(x), 0 below 1e-300, infinite above 1e300.
 inline double exponential(double x) {
     const double power = exp_within(std::min(std::max(x, -690.0), 690.0));

@@ -13,6 +13,7 @@ from scipy.sparse import csc_matrix
 from gtgbm import AGBMClassifier, AGBMRegressor, GBFSRegressor, GTGBMClassifier, GTGBMRegressor
 from gtgbm.boosting.sampling import Sampling
 from gtgbm.exact.arrays import F64
+from gtgbm.exact.shard import Shard
 from gtgbm.exact.weights import RowWeights
 from tests.estimators.test_determinism import assert_same_model, bytes_of
 from tests.strategies import seeds
@@ -135,11 +136,11 @@ def test_rows_that_are_drawn_are_all_a_tree_knows() -> None:
     model = AGBMRegressor(n_estimators=1, subsample=0.5, random_state=2, init="zero", min_samples_leaf=5).fit(
         X, y
     )
-    drawn = Sampling(0.5, 1.0, seed_of(2)).weights_of(0, RowWeights.equal(N)).cells > 0
-    assert drawn.sum() == N // 2
+    drawn = Sampling(0.5, 1.0, seed_of(2)).weights_of(0, RowWeights.equal(N), Shard.whole(N)).cells > 0
+    assert 0.4 * N < drawn.sum() < 0.6 * N
     alone = AGBMRegressor(n_estimators=1, init="zero", min_samples_leaf=5).fit(X[drawn], y[drawn])
     np.testing.assert_allclose(model.predict(X), alone.predict(X), rtol=1e-6)
-    assert model.trees_[0].n_rows[0] == N // 2
+    assert model.trees_[0].n_rows[0] == drawn.sum()
     changed = np.where(drawn, y, -y)
     again = AGBMRegressor(n_estimators=1, subsample=0.5, random_state=2, init="zero", min_samples_leaf=5)
     np.testing.assert_allclose(again.fit(X, changed).predict(X), model.predict(X), rtol=1e-6)
@@ -174,15 +175,31 @@ def test_shares_of_one_draw_nothing() -> None:
 
 
 @given(seed=seeds, n=st.integers(1, 50), share=st.floats(0.01, 0.99), number=st.integers(0, 9))
-def test_draws_have_the_size_asked_for(seed: int, n: int, share: float, number: int) -> None:
+def test_draws_depend_on_seed_and_round_alone(seed: int, n: int, share: float, number: int) -> None:
     drawn = Sampling(share, share, seed)
-    columns, rows = drawn.columns_of(number, n), drawn.weights_of(number, RowWeights.equal(n))
+    columns = drawn.columns_of(number, n)
+    rows = drawn.weights_of(number, RowWeights.equal(n), Shard.whole(n))
     assert columns is not None
-    assert columns.sum() == rows.total_cells == (rows.cells > 0).sum() == max(1, round(share * n))
+    assert columns.sum() == max(1, round(share * n))
+    if rows.are_equal:  # none of a few rows was drawn, so all are
+        assert (1.0 - share) ** n > 1e-9
+        return
+    assert rows.total_cells == (rows.cells > 0).sum() > 0
     again, weights = Sampling(share, share, seed), RowWeights.of(np.arange(1.0, n + 1.0))
     np.testing.assert_array_equal(again.columns_of(number, n), columns)
-    kept = again.weights_of(number, weights)
+    kept = again.weights_of(number, weights, Shard.whole(n))
     np.testing.assert_array_equal(kept.cells, np.where(rows.cells > 0, weights.cells, 0))
+
+
+def test_draws_of_rows_have_about_the_size_asked_for() -> None:
+    n = 100_000
+    for share in (0.05, 0.5, 0.9):
+        counts = [
+            Sampling(share, 1.0, 0).weights_of(t, RowWeights.equal(n), Shard.whole(n)).total_cells
+            for t in range(4)
+        ]
+        assert len(set(counts)) == 4
+        np.testing.assert_allclose(counts, share * n, atol=5.0 * np.sqrt(n * share * (1.0 - share)))
 
 
 @pytest.mark.parametrize("loss", ["absolute_error", "poisson", "quantile"])

@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
-from scipy.sparse import csc_matrix
 
 from gtgbm import (
     AGBMClassifier,
@@ -229,9 +228,9 @@ def test_automatic_search_says_why(n_columns: int, expected: str) -> None:
 def test_automatic_search_tests_no_groups_of_few_columns(n_columns: int, expected: str) -> None:
     X = np.random.default_rng(5).normal(size=(30_000, n_columns)).astype(np.float32)
     every = np.arange(n_columns)
-    found = choose_search(X, every, 200, 2000, GroupTestSettings())
+    found = choose_search(X.shape[0], every, 1.0, 200, 2000, GroupTestSettings())
     assert found == expected
-    assert choose_search(csc_matrix(X[:100]), every, 200, 100, GroupTestSettings()).reason
+    assert choose_search(100, every, 1.0, 200, 100, GroupTestSettings()).reason
 
 
 def test_automatic_search_of_a_mostly_empty_table() -> None:

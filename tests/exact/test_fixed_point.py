@@ -21,7 +21,7 @@ FEW = 1000
 def heavy(total_bits: int, n: int = FEW) -> RowWeights:
     """Give rows such whole weights as so many bits of rows have together."""
     cells: I64 = np.full(n, (1 << total_bits) // n, dtype=np.int64)
-    return RowWeights(n, cells, cells, 1.0, 1.0, int(cells.sum()), int(cells.sum()))
+    return RowWeights(n, cells, cells, 1.0, 1.0, int(cells.sum()), int(cells.sum()), n)
 
 
 def levels(residuals: F64, weights: RowWeights) -> float:
@@ -61,7 +61,7 @@ def test_no_sum_of_rows_overflows(seed: int, total_bits: int, tail: float) -> No
     residuals = rng.normal(size=n) * rng.standard_exponential(n) ** tail + rng.normal() * 100.0
     cells = rng.integers(0, (1 << total_bits) // n, n)
     cells[0] += 1
-    weights = RowWeights(n, cells, cells, 1.0, 1.0, int(cells.sum()), int(cells.sum()))
+    weights = RowWeights(n, cells, cells, 1.0, 1.0, int(cells.sum()), int(cells.sum()), n)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         packed = pack(residuals, weights, FitContext(_core.Pool(1)))
@@ -85,10 +85,10 @@ def curvature_table(n: int, seed: int = 0) -> tuple[F64, F64]:
 # Once: at most 12 bits for the largest target, which is a thousand times an ordinary one.
 def test_newton_steps_have_levels_in_small_tables() -> None:
     residuals, curvatures = curvature_table(5000)
-    target, weights = newton_problem(residuals, curvatures, RowWeights.equal(5000))
+    target, weights = newton_problem(residuals, curvatures, RowWeights.equal(5000), FitContext.serial())
     assert levels(target, weights) >= 2**10
     weight = np.random.default_rng(2).random(5000)
-    target, weights = newton_problem(residuals, curvatures, RowWeights.of(weight))
+    target, weights = newton_problem(residuals, curvatures, RowWeights.of(weight), FitContext.serial())
     assert levels(target, weights) >= 2**8
 
 
@@ -99,8 +99,8 @@ def test_newton_weights_of_many_rows_take_few_bits(n_bits: int) -> None:
     n_rows = (1 << n_bits) - 1
     each = n_rows * 4 // FEW
     fine: I64 = np.full(FEW, each, dtype=np.int64)
-    many = RowWeights(n_rows, fine, fine, 4.0, 4.0, int(fine.sum()), int(fine.sum()))
-    target, weights = newton_problem(residuals, curvatures, many)
+    many = RowWeights(FEW, fine, fine, 4.0, 4.0, int(fine.sum()), int(fine.sum()), n_rows)
+    target, weights = newton_problem(residuals, curvatures, many, FitContext.serial())
     assert weights.total_cells.bit_length() <= n_bits + 3
     with warnings.catch_warnings():
         warnings.simplefilter("error")

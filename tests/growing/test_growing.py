@@ -7,19 +7,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gtgbm import AGBMClassifier, GTGBMClassifier, Tree
+from gtgbm import AGBMClassifier, GTGBMClassifier
+from gtgbm.estimators import single_task
 from gtgbm.exact import FitContext
 from gtgbm.exact.arrays import F64
 from gtgbm.exact.communicator import LocalCommunicator
 from gtgbm.growing.backoff import SearchBackoff
-from gtgbm.selection import training
+from tests.estimators.test_determinism import bytes_of
 from tests.strategies import selects_few
 
 
 class ManyMachines(LocalCommunicator):
     """One machine that believes there are others: every histogram passes through it."""
 
-    is_local = False
+    world = 2
 
 
 def table(n_rows: int) -> tuple[F64, F64]:
@@ -30,17 +31,6 @@ def table(n_rows: int) -> tuple[F64, F64]:
     clean = np.nan_to_num(X)
     y = clean[:, 0] + np.sin(2 * clean[:, 1]) + clean[:, 2] * clean[:, 3] + 2.0 * (X[:, 5] == 4)
     return X, (y + 0.5 * rng.normal(size=n_rows) > 0.5).astype(np.float64)
-
-
-def nodes_of(tree: Tree) -> list[tuple[Any, ...]]:
-    """List what the tree's nodes are, from the root down, whatever their numbers."""
-    nodes, pending = [], [0]
-    for k in pending:
-        names = ("feature", "threshold", "is_category", "missing_left", "value", "n_rows", "gain")
-        nodes.append(tuple(getattr(tree, name)[k].tobytes() for name in names))
-        if tree.feature[k] >= 0:
-            pending += [int(tree.left[k]), int(tree.left[k]) + 1]
-    return nodes
 
 
 @pytest.mark.parametrize("n_rows", [700, 30_000])
@@ -60,17 +50,12 @@ def nodes_of(tree: Tree) -> list[tuple[Any, ...]]:
 def test_many_machines_grow_the_same_trees(monkeypatch: pytest.MonkeyPatch, model: Any, n_rows: int) -> None:
     X, y = table(n_rows)
     model.set_params(n_estimators=8)
-    alone = [nodes_of(tree) for tree in model.fit(X, y).trees_]
+    alone = bytes_of(model.fit(X, y).trees_)
     history = model.selection_history_
-    monkeypatch.setattr(training, "FitContext", lambda pool: FitContext(pool, ManyMachines()))
-    together = [nodes_of(tree) for tree in model.fit(X, y).trees_]
+    monkeypatch.setattr(single_task, "FitContext", lambda pool, _: FitContext(pool, ManyMachines()))
+    together = bytes_of(model.fit(X, y).trees_)
     assert model.n_selected_features_ >= 3
-    if model.selection_history_[0].price > 0.0:
-        assert history == model.selection_history_
-    else:  # forward-backward: gains are sums over nodes, in the order of their numbers
-        assert [one.feature for one in history] == [one.feature for one in model.selection_history_]
-        gains = [one.gain for one in model.selection_history_]
-        assert [one.gain for one in history] == pytest.approx(gains, rel=1e-12)
+    assert history == model.selection_history_
     assert alone == together
 
 

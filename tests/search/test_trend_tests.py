@@ -15,7 +15,7 @@ from gtgbm.search.candidates import SampledNodes
 from gtgbm.search.trend_tests import TrendTests, n_trend_rows
 
 BITS = 12
-FORMAT = Cells(np.empty(0, dtype=np.int64), 1.0, BITS, 0, (0, 0))
+FORMAT = Cells(np.empty(0, dtype=np.int64), 1.0, BITS, 0, (0, 0), 0)
 
 
 def sampled(residuals: I64, begin: list[int], end: list[int], weight: I64) -> SampledNodes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from gtgbm.data import (
     DenseColumns,
     ParquetColumns,
     ParquetNumbers,
+    ShardedColumns,
     SparseColumns,
     columns_of_features,
     encode_categories,
@@ -38,6 +40,7 @@ from gtgbm.search import (
     SearchChoice,
     TrendTests,
     choose_search,
+    density,
     n_trend_rows,
 )
 
@@ -125,13 +128,14 @@ def assemble(
     table, settings, timings = problem.data.table, problem.settings, context.timings
     rng = np.random.default_rng(problem.seed)
     n, d = table.shape
+    n_total = problem.data.shard.n_total
     directions = settings.columns.directions(d)
     searched = settings.searched(d)
     choice = chosen_search(problem, context)
     with timings.stage("binning"):
-        categorical = _categorical(problem) if among is None else among.categorical
+        categorical = _categorical(problem, context) if among is None else among.categorical
     threshold_rows = _THRESHOLD_ROWS[str(choice)]
-    sampler = RowSampler.of(table, rng)
+    sampler = RowSampler.of(table, n_total, rng)
     choice = sampler.described(choice)
     sample = sampler.draw(threshold_rows)
     if among is None or among.columns is None:
@@ -151,7 +155,7 @@ def assemble(
     costs = _costs(problem, categorical) if among is None else among.costs
     feature_columns = FeatureColumns(owned, OtherTasksColumns(n, directions), search)
     joint = None
-    if costs.units.group is not None and context.communicator.is_local:
+    if costs.units.group is not None:
         joint = JointSearch(columns, costs.units, searched, directions)
     grower = TreeGrower(context, feature_columns, costs, settings.tree.limits, joint)
     grower.own_given(settings.columns.given)
@@ -162,26 +166,33 @@ def assemble(
 
 def chosen_search(problem: Problem, context: FitContext) -> SearchChoice:
     """Return the search of a fit, which the settings name or leave to choose by the table."""
-    settings, table = problem.settings, problem.data.table
+    settings, data = problem.settings, problem.data
     with context.timings.stage("choice of search"):
         if settings.search.name != "auto":
             return SearchChoice(settings.search.name, "asked for")
         n_test, tests = _n_test_rows(problem), settings.search.group_tests
-        searched = settings.searched(table.shape[1])
-        return choose_search(table, searched, settings.rounds.n_rounds, n_test, tests)
+        searched = settings.searched(data.table.shape[1])
+        share = density(data.shard.n_total, searched, partial(data.values, context=context))
+        return choose_search(data.shard.n_total, searched, share, settings.rounds.n_rounds, n_test, tests)
 
 
 def _n_test_rows(problem: Problem) -> int:
-    n, test_rows = problem.data.n_rows, problem.settings.search.test_rows
+    n, test_rows = problem.data.shard.n_total, problem.settings.search.test_rows
     return n if test_rows is None else min(n, test_rows)
 
 
-def _categorical(problem: Problem) -> list[CategoryColumn]:
+def _categorical(problem: Problem, context: FitContext) -> list[CategoryColumn]:
     settings, table = problem.settings, problem.data.table
     weights, columns = problem.data.targets.weights, settings.columns
     min_leaf = settings.tree.limits(weights).min_leaf
     return encode_categories(
-        table, settings.categorical, weights.cells, min_leaf, table.shape[1], columns.whole_categories
+        table,
+        settings.categorical,
+        weights.cells,
+        min_leaf,
+        table.shape[1],
+        columns.whole_categories,
+        context.communicator,
     )
 
 
@@ -189,6 +200,8 @@ def _columns(problem: Problem, sample: I64, context: FitContext) -> Columns:
     table, max_bins, kept = problem.data.table, problem.settings.columns.max_bins, problem.data.kept
 
     def made() -> Columns:
+        if not context.is_alone:
+            return ShardedColumns(np.asarray(table), problem.data.shard, context, max_bins, sample)
         if isinstance(table, np.ndarray):
             return DenseColumns(table, context.pool, max_bins, sample, keeps_codes=kept is not None)
         if isinstance(table, ParquetNumbers):
@@ -252,7 +265,7 @@ def _group_search(
 
 def _trend_rows(columns: Columns, searched: I64, n_test: int, sampler: RowSampler) -> I64 | None:
     """Return the rows of trend tests; None: there are none."""
-    n_tested = n_trend_rows(searched.shape[0], columns.n_rows, n_test)
+    n_tested = n_trend_rows(searched.shape[0], columns.shard.n_total, n_test)
     if n_tested == 0 or searched.shape[0] == 0:
         return None
     # Candidates are screened on the rows of `columns.sample`; tests on other rows are independent of that.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -69,7 +70,7 @@ class Booster:
         self._context = context
         self._grower = grower
         self._model = model
-        self._loss, self._targets = problem.loss, problem.data.targets
+        self._loss, self._targets, self._shard = problem.loss, problem.data.targets, problem.data.shard
         self._rounds = problem.settings.rounds
         self._l2 = problem.settings.tree.l2
         self._sampling = Sampling(self._rounds.subsample, self._rounds.colsample, problem.seed)
@@ -99,7 +100,8 @@ class Booster:
         listeners.start(self.progress())
         while not self.is_done:
             self.add_round()
-            self.is_done |= listeners.after_round(self.progress())
+            wants_stop = listeners.after_round(self.progress())
+            self.is_done = self._agreed(self.is_done or wants_stop)
             checkpoint.keep_round(self.state)
         model = self.finish()
         listeners.end(self.progress())
@@ -109,7 +111,8 @@ class Booster:
         """Grow one tree for each score, and set `is_done` if it was the last round."""
         model, timings, rounds = self._model, self._context.timings, self._rounds
         t, n_scores = model.n_rounds, self._scores.shape[0]
-        weights = self._sampling.weights_of(t, self._targets.weights)
+        communicator = self._context.communicator
+        weights = self._sampling.weights_of(t, self._targets.weights, self._shard, communicator)
         allowed = self._sampling.columns_of(t, self._n_columns)
         round_ = _Round(self._derivatives, weights, allowed)
         grown = [self._add_tree(k, round_) for k in range(n_scores)]
@@ -139,6 +142,24 @@ class Booster:
         """Return the state between two rounds."""
         return BoosterState(self._model, self._grower.state(), self.is_done)
 
+    def _agreed(self, stops: bool) -> bool:
+        """Return whether any worker stops; raise an error if workers grew different trees."""
+        if self._context.is_alone:
+            return stops
+        digest = 0
+        for tree in self._model.trees[-self._scores.shape[0] :]:
+            for part in (tree.feature, tree.threshold, tree.left, tree.value, tree.n_rows):
+                digest = zlib.crc32(part.tobytes(), digest)
+        stop, highest, lowest = self._context.communicator.max(
+            np.array([stops, digest, -digest], dtype=np.float64)
+        )
+        if highest != -lowest:
+            raise RuntimeError(
+                f"workers grew different trees in round {self._model.n_rounds}: give all of them the same "
+                "versions of gtgbm and numpy, and processors of the same kind"
+            )
+        return bool(stop)
+
     def finish(self) -> Model:
         """Return the model, truncated to its best round if early stopping is on."""
         self._model.best_round = self._evaluations.best_round()
@@ -159,7 +180,7 @@ class Booster:
         curvatures = None if all_curvatures is None else all_curvatures[k]
         fitted, weights = residuals, round_.weights
         if self._rounds.criterion == "newton" and curvatures is not None:
-            fitted, weights = newton_problem(residuals, curvatures, weights)
+            fitted, weights = newton_problem(residuals, curvatures, weights, context)
         grown = self._grower.grow(fitted, k, weights, round_.allowed)
         with context.timings.stage("leaves"):
             rule = self._loss.leaf

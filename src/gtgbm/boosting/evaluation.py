@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gtgbm.boosting.dataset import Dataset
 from gtgbm.boosting.problem import Evaluated
 from gtgbm.data import ParquetNumbers
-from gtgbm.exact import F64, FitContext, lend
+from gtgbm.exact import F64, FitContext, assemble, lend
 from gtgbm.losses import Loss
 from gtgbm.tree import Forest
 
@@ -33,6 +34,8 @@ class Evaluations:
             for table in (validation.table for validation in evaluated.validations)
         ]
         self._context = context
+        # Metrics such as AUC are no sums over rows: each worker computes them from the rows of all.
+        self._whole = [data.whole_targets(context) if self._metrics else None for data in self._validations]
         self.values: list[dict[str, list[float]]] = []
 
     def start(self, model: Forest, n_rounds: int, earlier: Sequence[dict[str, list[float]]]) -> None:
@@ -52,22 +55,29 @@ class Evaluations:
 
     def add_round(self, trees: Forest) -> None:
         """Add the trees of one round, and evaluate losses and metrics."""
-        for validation, table, scores, values in zip(
-            self._validations, self._tables, self._scores, self.values, strict=True
-        ):
+        parts = zip(self._validations, self._tables, self._whole, self._scores, self.values, strict=True)
+        for validation, table, whole, scores, values in parts:
             trees.add_to(scores, table, self._context.pool)
             targets = validation.targets
             if all(metric.name != self._loss_name for metric in self._metrics):
                 values[self._loss_name].append(
                     self._loss.derivatives(scores, targets, self._context).mean_loss
                 )
-            if not self._metrics:
+            if whole is None:
                 continue
-            prediction = self._loss.predict(targets.with_offset(scores))
-            weight = targets.weights.as_floats()
+            prediction = self._loss.predict(self._scores_of_all(validation, scores))
+            weight = whole.weights.as_floats()
             for metric in self._metrics:
-                given = targets.y, prediction, weight, targets.queries
+                given = whole.y, prediction, weight, whole.queries
                 values[metric.name].append(lend(metric.compute, f"eval_metric {metric.name!r}", *given))
+
+    def _scores_of_all(self, validation: Dataset, scores: F64) -> F64:
+        """Return the scores of all workers' rows of a validation set, with their offsets, shape (k, n)."""
+        scores = validation.targets.with_offset(scores)
+        if self._context.is_alone:
+            return scores
+        shard = validation.shard
+        return assemble(scores, shard.ids, shard.n_total, self._context.communicator)
 
     @property
     def deciding(self) -> F64 | None:

@@ -28,10 +28,10 @@ class RowSampler:
     among: I64 | None = None
 
     @classmethod
-    def of(cls, table: AnyTable, rng: np.random.Generator) -> RowSampler:
-        """Return a sampler of the rows of a table."""
+    def of(cls, table: AnyTable, n_total: int, rng: np.random.Generator) -> RowSampler:
+        """Return a sampler of the rows of a table, of which all workers together have `n_total`."""
         among = table.rows_to_sample(rng) if isinstance(table, ParquetNumbers) else None
-        return cls(table.shape[0], rng, among)
+        return cls(n_total, rng, among)
 
     def draw(self, n_sampled: int) -> I64:
         """Draw rows; all, if there are few enough."""

@@ -10,7 +10,7 @@ from gtgbm.data.categories import (
     encode_categories_of_tasks,
 )
 from gtgbm.data.columns import BinnedColumn, Columns, DenseColumns
-from gtgbm.data.frame_values import UNSEEN, Kind, is_missing
+from gtgbm.data.frame_values import UNSEEN, Kind, float_type, is_missing
 from gtgbm.data.frames import (
     EncodedFrame,
     FrameColumn,
@@ -29,6 +29,7 @@ from gtgbm.data.parquet_columns import ParquetColumns
 from gtgbm.data.parquet_numbers import ParquetNumbers
 from gtgbm.data.parquet_table import ParquetTable
 from gtgbm.data.row_samples import sample_rows
+from gtgbm.data.sharded import ShardedColumns, row_values
 from gtgbm.data.sparse import SparseCodes, SparseColumns
 from gtgbm.data.spill import CodeStore, MemoryCodes, SpilledCodes
 from gtgbm.data.tiles import Tiles
@@ -51,6 +52,7 @@ __all__ = [
     "ParquetColumns",
     "ParquetNumbers",
     "ParquetTable",
+    "ShardedColumns",
     "SparseCodes",
     "SparseColumns",
     "SpilledCodes",
@@ -66,11 +68,13 @@ __all__ = [
     "encode_categories",
     "encode_categories_of_tasks",
     "encode_frame",
+    "float_type",
     "is_missing",
     "issparse",
     "lacking",
     "listed",
     "repeated",
+    "row_values",
     "sample_rows",
     "unmasked",
     "values_of",

@@ -9,7 +9,7 @@ import numpy as np
 
 from gtgbm.data.input import AnyTable
 from gtgbm.data.values import values_of
-from gtgbm.exact import CELLS, F64, I64, U8, Bool
+from gtgbm.exact import ALONE, CELLS, F64, I64, U8, Bool, Communicator, union
 
 _CODES = CELLS - 1
 """Number of codes of one column: the last cell of a histogram is reserved for missing values."""
@@ -89,11 +89,12 @@ def encode_categories(
     fewest_rows: int,
     first_feature: int,
     as_whole: bool = False,
+    communicator: Communicator = ALONE,
 ) -> list[CategoryColumn]:
     """Encode the categorical columns of a table; see `encode_categories_of_tasks`."""
     rows = slice(0, table.shape[0])
     return encode_categories_of_tasks(
-        table, columns, weights, [rows], [fewest_rows], first_feature, as_whole
+        table, columns, weights, [rows], [fewest_rows], first_feature, as_whole, communicator
     )[0]
 
 
@@ -105,6 +106,7 @@ def encode_categories_of_tasks(
     fewest_rows: Sequence[int],
     first_feature: int,
     as_whole: bool = False,
+    communicator: Communicator = ALONE,
 ) -> list[list[CategoryColumn]]:
     """Encode the categorical columns of several tasks; a category is the same feature for all tasks.
 
@@ -123,6 +125,8 @@ def encode_categories_of_tasks(
         Number of the first feature.
     as_whole : bool
         Whether a column is one feature, with the number of the column, instead of one per category.
+    communicator : Communicator
+        Combines the categories of all workers.
 
     Returns
     -------
@@ -133,7 +137,7 @@ def encode_categories_of_tasks(
     encoded: list[list[CategoryColumn]] = [[] for _ in tasks]
     for column in columns:
         values = values_of(table, np.array([column]))[:, 0]
-        categories, which, counts = _distinct(np.asarray(values, dtype=np.float64))
+        categories, which, counts = _distinct_of_all(np.asarray(values, dtype=np.float64), communicator)
         if weights.shape[0] or len(tasks) > 1:
             row_weights = weights if weights.shape[0] else np.ones(which.shape[0])
             # Sums of integers are exact in floats.
@@ -141,6 +145,7 @@ def encode_categories_of_tasks(
             by_task = np.stack([np.bincount(which[at], row_weights[at], n).astype(np.int64) for at in tasks])
         else:
             by_task = counts[None]
+        communicator.sum(by_task)
         is_usable, counts = by_task >= np.array(fewest_rows)[:, None], by_task.sum(axis=0)
         kept = np.flatnonzero(is_usable.any(axis=0))
         if kept.shape[0] > most:
@@ -156,6 +161,21 @@ def encode_categories_of_tasks(
                 encoded[k].append(CategoryColumn(int(column), feature, values, codes[at], usable, as_whole))
             first_feature += 0 if as_whole else int(values.shape[0])
     return encoded
+
+
+def _distinct_of_all(values: F64, communicator: Communicator) -> tuple[F64, I64, I64]:
+    """Return the distinct values of all workers, the index of each row's value, and this worker's counts."""
+    values = values + 0.0  # minus zero is zero
+    if communicator.world == 1:
+        return _distinct(values)
+    own, which, own_counts = (
+        _distinct(values) if values.shape[0] else (values, *np.zeros((2, 0), dtype=np.int64))
+    )
+    distinct = union(own, communicator)
+    place = np.searchsorted(distinct, own).astype(np.int64)
+    counts = np.zeros(distinct.shape[0], dtype=np.int64)
+    counts[place] = own_counts
+    return distinct, place[which], counts
 
 
 def _distinct(values: F64) -> tuple[F64, I64, I64]:

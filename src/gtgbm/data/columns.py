@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.exact import F64, I32, I64, U8, U16, Bool, Table
+from gtgbm.exact import F64, I32, I64, U8, U16, Bool, Shard, Table
 
 _ENCODE_BATCH = 512
 """Columns binned in one kernel call: enough to keep threads busy, few enough for Ctrl-C to be prompt."""
@@ -38,12 +38,16 @@ class Columns(Protocol):
     Attributes
     ----------
     n_rows, n_columns : int
+        Rows are those of this worker.
+    shard : Shard
+        Which rows of the whole table these are.
     sample : ndarray of int64
-        Rows that thresholds are computed from, ascending.
+        Rows of the whole table that thresholds are computed from, ascending.
     """
 
     n_rows: int
     n_columns: int
+    shard: Shard
     sample: I64
 
     def thresholds(self, column: int) -> F64:
@@ -73,6 +77,7 @@ class Columns(Protocol):
         ----------
         columns : ndarray of int64, shape (c,)
         rows : ndarray of int64, shape (r,)
+            Of the whole table.
         levels : int
             Number of codes. Code 0 is for missing values; the other codes have about equally many rows each.
         out : ndarray of uint8, shape (c, r)
@@ -153,6 +158,7 @@ class DenseColumns:
         self.table = table
         self._kept_codes: dict[tuple[bytes, int], tuple[U8, Bool]] | None = {} if keeps_codes else None
         self.n_rows, self.n_columns = table.shape
+        self.shard = Shard.whole(self.n_rows)
         self.sample = sample
         self._pool = pool
         self._thresholds = Thresholds(self.n_columns, max_bins)
@@ -196,10 +202,15 @@ class DenseColumns:
     def _place_thresholds(self, columns: I64) -> None:
         if columns.shape[0] == 0:
             return
-        values = np.empty((columns.shape[0], self.sample.shape[0]))
-        _core.gather(self._pool, self.table, self.sample, columns, values)
+        values = self._sampled(columns)
         max_bins = self._thresholds.max_bins
         thresholds = np.empty((columns.shape[0], max_bins - 1))
         n_thresholds = np.empty(columns.shape[0], dtype=np.int32)
         _core.find_thresholds(self._pool, values, max_bins, thresholds, n_thresholds)
         self._thresholds.keep(columns, thresholds, n_thresholds)
+
+    def _sampled(self, columns: I64) -> F64:
+        """Return the values that thresholds are computed from, shape (columns, sample)."""
+        values = np.empty((columns.shape[0], self.sample.shape[0]))
+        _core.gather(self._pool, self.table, self.sample, columns, values)
+        return values

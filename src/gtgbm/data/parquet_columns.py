@@ -10,7 +10,7 @@ from gtgbm import _core
 from gtgbm.data.columns import Thresholds
 from gtgbm.data.parquet_numbers import ParquetNumbers
 from gtgbm.data.spill import SpilledCodes
-from gtgbm.exact import F64, I32, I64, U8, U16
+from gtgbm.exact import F64, I32, I64, U8, U16, Shard
 
 _SAMPLE_VALUES = 1 << 23
 """Values of sampled rows that are held at a time, 64 megabytes: columns are read in batches of so many."""
@@ -32,6 +32,7 @@ class ParquetColumns:
 
     def __init__(self, table: ParquetNumbers, pool: _core.Pool, max_bins: int, sample: I64) -> None:
         self.n_rows, self.n_columns = table.shape
+        self.shard = Shard.whole(self.n_rows)
         self.sample = sample
         self._table = table
         self._pool = pool

@@ -9,7 +9,7 @@ import numpy as np
 
 from gtgbm import _core
 from gtgbm.data.columns import Thresholds
-from gtgbm.exact import F64, I32, I64, U8, U16, Table
+from gtgbm.exact import F64, I32, I64, U8, U16, Shard, Table
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
@@ -63,6 +63,7 @@ class SparseColumns:
 
     def __init__(self, table: csc_matrix, pool: _core.Pool, max_bins: int, sample: I64) -> None:
         self.n_rows, self.n_columns = table.shape
+        self.shard = Shard.whole(self.n_rows)
         self.sample = sample
         self._table = table
         self._start: I64 = np.asarray(table.indptr, dtype=np.int64)

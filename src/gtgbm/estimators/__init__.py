@@ -17,6 +17,7 @@ from gtgbm.estimators.regressors import AGBMRegressor, GBFSRegressor, GTGBMRegre
 from gtgbm.estimators.rows import checked_qid, checked_weight, weight_of_queries
 from gtgbm.estimators.rows_of_tasks import task_rows
 from gtgbm.estimators.saving import load_model, save_model, stored_model
+from gtgbm.estimators.sharded import ShardedTable, TablePart, fit_shard
 from gtgbm.estimators.tables import read_table
 from gtgbm.estimators.targets import numbers
 from gtgbm.estimators.threads import pool_for_rows
@@ -37,11 +38,14 @@ __all__ = [
     "Part",
     "Parts",
     "PathRows",
+    "ShardedTable",
+    "TablePart",
     "TaskComparison",
     "checked_qid",
     "checked_weight",
     "compare_tasks",
     "cross_validated",
+    "fit_shard",
     "folds_of",
     "is_multitask",
     "kind_of",

@@ -21,7 +21,7 @@ from gtgbm.estimators.exporting import ExportMethods
 from gtgbm.estimators.rows import Rows, checked_weight, pairs_of, per_set
 from gtgbm.estimators.saving import save_model
 from gtgbm.estimators.tables import read_eval_table, selected_of
-from gtgbm.exact import I64, Bool
+from gtgbm.exact import ALONE, I64, Bool, Communicator
 from gtgbm.losses import Loss
 from gtgbm.parameters import Context
 
@@ -116,13 +116,21 @@ class BaseGTGBM(SelectorMixin, ExportMethods, PredictionDetails):
         return sets
 
     def _problem(
-        self, rows: Rows, validations: Sequence[Rows], loss: Loss, settings: Settings, seed: int, task: Any
+        self,
+        rows: Rows,
+        validations: Sequence[Rows],
+        loss: Loss,
+        settings: Settings,
+        seed: int,
+        task: Any,
+        communicator: Communicator = ALONE,
     ) -> Problem:
         """Return the input of the fit of a task; targets have been converted to numbers."""
         metrics = self._checked("eval_metric", Context(target=self._kind_of_targets(task)))
-        evaluated = Evaluated(self._loss_name, metrics, [validation.dataset() for validation in validations])
-        self._check_weight(rows, task)
-        return Problem(rows.dataset(), loss, settings, seed, evaluated)
+        sets = [validation.dataset(communicator) for validation in validations]
+        self._check_weight(rows, task, communicator)
+        evaluated = Evaluated(self._loss_name, metrics, sets)
+        return Problem(rows.dataset(communicator), loss, settings, seed, evaluated)
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns of a table.

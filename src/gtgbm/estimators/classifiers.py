@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
@@ -14,7 +15,7 @@ from gtgbm.estimators.rows import Rows, checked_weight
 from gtgbm.estimators.single_task import SingleTask
 from gtgbm.estimators.staged_classes import StagedClasses
 from gtgbm.estimators.targets import ClassTargets
-from gtgbm.exact import F64
+from gtgbm.exact import ALONE, F64, Communicator, union
 
 
 class _Classifier(StagedClasses, ClassTargets, SingleTask):
@@ -84,16 +85,22 @@ class _Classifier(StagedClasses, ClassTargets, SingleTask):
         """
         return CompactClassifier(*self._compact_parts(), self._fitted_loss, self.classes_.copy())
 
-    def _with_class_weight(self, rows: Rows) -> Rows:
+    def _with_class_weight(self, rows: Rows, communicator: Communicator = ALONE) -> Rows:
         if self._checked("class_weight") is None:
             return rows
-        try:
-            weight = compute_sample_weight(self.class_weight, rows.y)
-        except ValueError as error:
-            raise ValueError(f"class_weight={self.class_weight!r}: {error}") from error
-        if rows.weight is not None:
-            weight = weight * rows.weight
-        return replace(rows, weight=checked_weight(weight, rows.y.shape[0], "class_weight")).with_weight()
+        labels = union(rows.y, communicator)
+        number = np.searchsorted(labels, rows.y)
+        counts = communicator.sum(np.bincount(number, minlength=labels.shape[0]).astype(np.int64))
+        if self.class_weight == "balanced":
+            of_class = counts.sum() / (labels.shape[0] * counts.astype(np.float64))
+        else:
+            try:
+                of_class = compute_sample_weight(self.class_weight, labels)
+            except ValueError as error:
+                raise ValueError(f"class_weight={self.class_weight!r}: {error}") from error
+        weight = of_class[number] if rows.weight is None else of_class[number] * rows.weight
+        checked = checked_weight(weight, rows.y.shape[0], "class_weight", communicator)
+        return replace(rows, weight=checked).with_weight(communicator)
 
 
 _CLASSES = {"classes_": ("ndarray", "Class labels.")}

@@ -21,6 +21,7 @@ from gtgbm.estimators.rows_of_tasks import ALL_TASKS, per_task, together
 from gtgbm.estimators.settings import NO_CONTEXT
 from gtgbm.estimators.tables import read_table
 from gtgbm.estimators.threads import make_pool
+from gtgbm.exact import FitContext
 from gtgbm.losses import WithOffset
 from gtgbm.multitask import FittedTasks, Task, TaskSharing, charge
 from gtgbm.parameters import PARAMETERS, Context
@@ -176,7 +177,8 @@ class BaseMultitask(TaskInput, TaskPredictions):
         loss = self._make_loss(name)
         if rows.offset is not None:
             loss = WithOffset(loss)
-        rows, validations = self._split_off(rows, [] if validation is None else [validation], seed)
+        given = [] if validation is None else [validation]
+        rows, validations = self._split_off(rows, given, seed, FitContext.serial())
         # With one target column per task, tasks share rows: the columns of the table are binned once.
         is_shared = self._by_column and not self._is_single and not issparse(rows.table)
         rows = rows if is_shared else rows.own()
@@ -273,7 +275,8 @@ class BaseMultitask(TaskInput, TaskPredictions):
                 fits = train_path(problem, pool, self._sizes, [bar.update], bar.phase)
             else:
                 listeners = [bar.update, *callbacks]
-                fits = [train_selecting(problem, pool, listeners, None, bar.phase, checkpoint)]
+                context = FitContext(pool)
+                fits = [train_selecting(problem, context, listeners, None, bar.phase, checkpoint)]
         return [self._of_all_tasks(fitted) for fitted in fits]
 
     def _of_all_tasks(self, fitted: Fitted) -> FittedTasks:

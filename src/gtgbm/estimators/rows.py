@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gtgbm.boosting import AnyCallback, Callback, Dataset
 from gtgbm.data import EncodedFrame, as_table
-from gtgbm.exact import F64, I64, RowWeights
+from gtgbm.exact import ALONE, F64, I64, Communicator, RowWeights, Shard
 from gtgbm.losses import Queries, Targets
 
 
@@ -31,6 +31,8 @@ class Rows:
         If several tasks share the table: the rows of this task, ascending. None: all rows of the table.
     offset : ndarray of float64, shape (n,) or (n, k), or None
         What is added to the scores.
+    given_shard : Shard or None
+        Which rows of the whole table these are, if other workers have some as well; None: all of them.
     """
 
     table: Any
@@ -39,21 +41,35 @@ class Rows:
     qid: NDArray[Any] | None = None
     shared: I64 | None = None
     offset: F64 | None = None
+    given_shard: Shard | None = None
 
-    def at(self, rows: I64) -> Rows:
-        """Return some of the rows."""
+    @property
+    def shard(self) -> Shard:
+        """Which rows of the whole table these are."""
+        return Shard.whole(self.y.shape[0]) if self.given_shard is None else self.given_shard
+
+    def at(self, rows: I64, communicator: Communicator = ALONE) -> Rows:
+        """Return some of the rows; if there are other workers, each of them returns some of its own."""
         y, weight = self.y[rows], None if self.weight is None else self.weight[rows]
         qid = None if self.qid is None else self.qid[rows]
         offset = None if self.offset is None else self.offset[rows]
         if self.shared is not None:
             return Rows(self.table, y, weight, qid, self.shared[rows], offset)
-        return Rows(self.table[rows], y, weight, qid, offset=offset)
+        shard = self.given_shard
+        if shard is None:
+            return Rows(self.table[rows], y, weight, qid, offset=offset)
+        kept = np.zeros(shard.n_rows, dtype=np.bool_)
+        kept[rows] = True
+        # Workers that keep all of their rows do not copy them.
+        table = self.table if kept.all() else self.table[rows]
+        return Rows(table, y, weight, qid, offset=offset, given_shard=shard.only(kept, communicator))
 
-    def with_weight(self) -> Rows:
+    def with_weight(self, communicator: Communicator = ALONE) -> Rows:
         """Return the rows without those of weight 0."""
-        if self.weight is None or self.weight.all():
+        if self.weight is None:
             return self
-        return self.at(np.flatnonzero(self.weight))
+        n_zero = communicator.sum(np.array([np.count_nonzero(self.weight == 0.0)]))
+        return self.at(np.flatnonzero(self.weight), communicator) if n_zero[0] else self
 
     def own(self) -> Rows:
         """Return the same rows with a table that holds only them."""
@@ -64,18 +80,24 @@ class Rows:
         table = self.table if is_whole else self.table[self.shared]
         return replace(self, table=table, shared=None)
 
-    def dataset(self) -> Dataset:
+    def dataset(self, communicator: Communicator = ALONE) -> Dataset:
         """Return table and targets for the engine; targets have been converted to numbers."""
-        n = self.y.shape[0]
-        weights = RowWeights.equal(n) if self.weight is None else RowWeights.of(self.weight)
+        if self.weight is None:
+            weights = RowWeights.equal(self.y.shape[0], self.shard.n_total)
+        else:
+            weights = RowWeights.of(self.weight, communicator)
         queries = None if self.qid is None else Queries.of(self.qid)
         offset = None if self.offset is None else by_score(self.offset)
-        return Dataset(as_table(self.table), Targets(self.y, weights, queries, offset))
+        targets = Targets(self.y, weights, queries, offset)
+        return Dataset(as_table(self.table), targets, given_shard=self.given_shard)
 
 
 @dataclass(frozen=True)
 class EvalSets:
-    """Eval sets as the user gave them: pairs (X, y), and what there is of each besides."""
+    """Eval sets as the user gave them: pairs (X, y), and what there is of each besides.
+
+    `rows` may be a list of `Rows` instead, whose tables have been read.
+    """
 
     rows: Any
     weight: Any = None
@@ -84,8 +106,10 @@ class EvalSets:
     task: Any = None
 
 
-def checked_weight(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> F64 | None:
-    """Return validated weights of shape (n,); None if all weights are 1."""
+def checked_weight(
+    sample_weight: Any, n_rows: int, name: str = "sample_weight", communicator: Communicator = ALONE
+) -> F64 | None:
+    """Return validated weights of shape (n,); None if the weights of all workers are 1."""
     if sample_weight is None:
         return None
     if np.ma.is_masked(sample_weight):
@@ -100,9 +124,11 @@ def checked_weight(sample_weight: Any, n_rows: int, name: str = "sample_weight")
         raise ValueError(f"{name} has shape {weight.shape}; give one weight per row, shape ({n_rows},)")
     if not np.isfinite(weight).all() or weight.min(initial=0.0) < 0.0:
         raise ValueError(f"{name} holds NaN, infinity or a negative number; give weights of at least 0")
-    if not weight.any():
+    facts = np.array([weight.any(), (weight != 1.0).any()], dtype=np.float64)
+    is_positive, differs = communicator.max(facts).tolist()
+    if not is_positive:
         raise ValueError(f"{name} is zero everywhere; at least one weight must be positive")
-    return None if bool((weight == 1.0).all()) else weight
+    return weight if differs else None
 
 
 def checked_offset(offset: Any, n_rows: int, n_scores: int | None = None, name: str = "offset") -> F64 | None:

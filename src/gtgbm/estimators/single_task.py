@@ -29,7 +29,7 @@ from gtgbm.estimators.rows import (
 )
 from gtgbm.estimators.tables import TableRead, read_columns, read_training
 from gtgbm.estimators.threads import make_pool, pool_for_rows
-from gtgbm.exact import F64, I64
+from gtgbm.exact import ALONE, F64, I64, Communicator, FitContext, union
 from gtgbm.losses import Loss, WithOffset
 from gtgbm.multitask import charge, paid_units
 from gtgbm.pricing import SpendingLimits, highest_cost
@@ -103,8 +103,9 @@ class SingleTask(BaseGTGBM):
         self._fit(rows, sets, listed(callbacks), checkpoint, reset=reset)
         return self
 
-    def _with_class_weight(self, rows: Rows) -> Rows:
+    def _with_class_weight(self, rows: Rows, communicator: Communicator = ALONE) -> Rows:
         """Multiply the weights of rows by those of their classes."""
+        del communicator
         return rows
 
     def _is_reset(self) -> bool:
@@ -119,14 +120,22 @@ class SingleTask(BaseGTGBM):
         rows: Rows,
         eval_sets: EvalSets,
         callbacks: Sequence[AnyCallback],
-        checkpoint: str | PathLike[str] | None,
+        checkpoint: str | PathLike[str] | None = None,
+        communicator: Communicator = ALONE,
         *,
         reset: bool,
     ) -> None:
-        """Fit to rows with positive weights, whose targets are not converted yet."""
-        self._learn_targets({None: rows.y}, reset=reset)
-        rows = replace(rows, y=self._numbers_of(rows.y, "y"))
-        self._warn_of(rows.y, None)
+        """Fit to rows with positive weights, whose targets are not converted yet.
+
+        Parameters
+        ----------
+        communicator : Communicator
+            Where rows are divided among workers, each of them has some of the rows and of the eval sets.
+        """
+        is_alone = communicator.world == 1
+        self._learn_targets({None: rows.y if is_alone else union(rows.y, communicator)}, reset=reset)
+        rows = replace(rows, y=self._own_numbers(rows.y, "y", is_alone))
+        self._warn_of(_extremes(rows.y, communicator), None)
         loss = self._make_loss()
         validations = self._validations(eval_sets, loss.n_scores, has_offset=rows.offset is not None)
         if rows.offset is not None:
@@ -137,28 +146,32 @@ class SingleTask(BaseGTGBM):
         continued = self._continued(settings, loss)
         kept = open_checkpoint(checkpoint, self, {None: rows}, {None: validations}, continued)
         self._discard_fit()
-        pool, verbose = make_pool(self.n_jobs), self._checked("verbose")
+        context = FitContext(make_pool(self.n_jobs), communicator)
+        verbose = self._checked("verbose")
         seed = kept.stage(
             "seed",
             int,
             lambda: self._new_seed() if continued is None else self._seed_to_continue(validations),
         )
+        # Workers that draw a seed draw different ones: all take that of the first.
+        seed = int(communicator.share(str(seed).encode())[0])
         self._seed = seed
         self._keep_settings(settings)
-        check_rows(rows.table.shape[0])
-        rows, held_out = self._split_off(rows, validations, seed)
-        problem = self._problem(rows, held_out, loss, settings, seed, None)
+        check_rows(rows.shard.n_total)
+        rows, held_out = self._split_off(rows, validations, seed, context)
+        problem = self._problem(rows, held_out, loss, settings, seed, None, communicator)
         check_memory(problem)
         reading = rows.table.reading if isinstance(rows.table, ParquetNumbers) else None
         with ProgressBar(verbose > 0, settings.rounds.n_rounds, reading) as bar:
             if self._sizes:
-                fits = train_path(problem, pool, self._sizes, [bar.update], bar.phase)
+                fits = train_path(problem, context.pool, self._sizes, [bar.update], bar.phase)
                 self._by_size = [self._fitted_copy(fitted, settings) for fitted in fits]
                 return
-            fitted = train_selecting(problem, pool, [bar.update, *callbacks], continued, bar.phase, kept)
+            fitted = train_selecting(problem, context, [bar.update, *callbacks], continued, bar.phase, kept)
         self._keep_fit(fitted, settings)
         kept.remove()
-        if np.any(rows.y != rows.y[0]):
+        low, high = _extremes(rows.y, communicator)
+        if low != high:
             limit = settings.prices.limits.count
             self._warn_of_few(limit, ["penalty"], settings.prices.drops, stacklevel=4)
         if verbose > 0:
@@ -209,13 +222,14 @@ class SingleTask(BaseGTGBM):
 
     def _validations(self, given: EvalSets, n_scores: int, *, has_offset: bool) -> list[Rows]:
         """Read eval sets and convert their targets to numbers."""
-        sets = self._eval_rows(given.rows, given.weight)
+        is_read = isinstance(given.rows, list) and all(isinstance(rows, Rows) for rows in given.rows)
+        sets = given.rows if is_read else self._eval_rows(given.rows, given.weight)
         qids = per_set(given.qid, len(sets), "eval_qid")
         offsets = per_set(given.offset, len(sets), "eval_offset")
         validations = []
         for k, (rows, qid, offset) in enumerate(zip(sets, qids, offsets, strict=True)):
             name, n = f"eval_set[{k}]", rows.table.shape[0]
-            y = self._numbers_of(rows.y, f"{name}: y")
+            y = self._own_numbers(rows.y, f"{name}: y", rows.given_shard is None)
             if n != y.shape[0]:
                 raise ValueError(f"{name}: X has {n} rows, y {y.shape[0]} values; they must match")
             ids = checked_qid(qid, n, f"eval_qid[{k}]") if self._ranks else None
@@ -224,8 +238,14 @@ class SingleTask(BaseGTGBM):
                 weight = weight_of_queries(weight, ids, f"eval_sample_weight[{k}]")
             check_all_have_offsets(has_offset, offset, f"eval_offset[{k}]")
             of_set = checked_offset(offset, n, n_scores, f"eval_offset[{k}]")
-            validations.append(Rows(rows.table, y, weight, ids, offset=of_set))
+            validations.append(Rows(rows.table, y, weight, ids, None, of_set, rows.given_shard))
         return validations
+
+    def _own_numbers(self, y: Any, name: str, is_whole: bool) -> F64:
+        """Return targets as numbers; some workers may have none of the rows."""
+        if is_whole:
+            return self._numbers_of(y, name)
+        return self._numbers_of(y, f"{name} of a worker") if y.shape[0] else np.empty(0)
 
     def _continued(self, settings: Settings, loss: Loss) -> Model | None:
         """Return a copy of the model of the previous fit if this fit continues it, else None."""
@@ -322,3 +342,9 @@ class SingleTask(BaseGTGBM):
     def _compact_parts(self) -> tuple[Forest, int | None, I64, FrameSchema | None]:
         features, schema = self._compact_columns()
         return self._forest.over(features), self.n_jobs, features, schema
+
+
+def _extremes(y: F64, communicator: Communicator) -> F64:
+    """Return the smallest and the largest target of all workers, shape (2,)."""
+    ends = np.array([-y.min(initial=np.inf), y.max(initial=-np.inf)])
+    return communicator.max(ends) * [-1.0, 1.0]

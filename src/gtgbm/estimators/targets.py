@@ -16,7 +16,7 @@ from gtgbm.estimators.holding_out import held_out_queries, held_out_rows
 from gtgbm.estimators.rows import Rows
 from gtgbm.estimators.settings import Parameters
 from gtgbm.estimators.target_values import target_values
-from gtgbm.exact import F64, I64, RowWeights
+from gtgbm.exact import ALONE, F64, I64, Communicator, FitContext, RowWeights
 from gtgbm.losses import (
     NOT_OF_CLASSES,
     AbsoluteError,
@@ -66,7 +66,7 @@ class Targets(Parameters):
     def _warn_of(self, y: F64, task: Any) -> None:
         """Warn if there is nothing to learn from the targets of a task, already converted to numbers."""
 
-    def _check_weight(self, rows: Rows, task: Any) -> None:
+    def _check_weight(self, rows: Rows, task: Any, communicator: Communicator = ALONE) -> None:
         """Refuse weights that leave nothing of a part of the targets, numbers by now."""
 
     def _make_loss(self, task: Any = None) -> Loss:
@@ -87,24 +87,27 @@ class Targets(Parameters):
         del task
         return offset
 
-    def _hold_out(self, rows: Rows, seed: int) -> tuple[I64, I64]:
+    def _hold_out(self, rows: Rows, seed: int, context: FitContext) -> tuple[I64, I64]:
         """Split rows into training rows and held-out rows."""
-        return held_out_rows(rows.y.shape[0], self._checked("validation_fraction"), seed, None)
+        return held_out_rows(rows.shard, self._checked("validation_fraction"), seed, None, context)
 
     def _drawn_again(self, y: F64, qid: NDArray[Any] | None, at: I64, seed: int) -> I64:
         """Return which of the rows `at`, those of a fit, it held out with this seed."""
         rows = Rows(None, y[at], qid=None if qid is None else qid[at])
-        return at[self._hold_out(rows, seed)[1]]
+        return at[self._hold_out(rows, seed, FitContext.serial())[1]]
 
-    def _split_off(self, rows: Rows, validations: Sequence[Rows], seed: int) -> tuple[Rows, Sequence[Rows]]:
+    def _split_off(
+        self, rows: Rows, validations: Sequence[Rows], seed: int, context: FitContext
+    ) -> tuple[Rows, Sequence[Rows]]:
         """Return training rows and validation sets.
 
         With early stopping and without validation sets, some of the rows are held out.
         """
         if self._checked("early_stopping_rounds") is None or validations:
             return rows, validations
-        kept, held_out = self._hold_out(rows, seed)
-        return rows.at(kept), [rows.at(held_out).own()]
+        kept, held_out = self._hold_out(rows, seed, context)
+        communicator = context.communicator
+        return rows.at(kept, communicator), [rows.at(held_out, communicator).own()]
 
 
 class ClassTargets(ClassifierMixin, Targets):
@@ -155,13 +158,22 @@ class ClassTargets(ClassifierMixin, Targets):
         own = offset[:, self._positions_of(task)]
         return np.asarray(own[:, 1] - own[:, 0]) if own.shape[1] == 2 else own
 
-    def _check_weight(self, rows: Rows, task: Any) -> None:
+    def _check_weight(self, rows: Rows, task: Any, communicator: Communicator = ALONE) -> None:
         """Refuse weights that make a class so light that nothing of it is left in their sum."""
         if rows.weight is None:
             return
-        number, counted = rows.y.astype(np.int64), RowWeights.of(rows.weight).fine
-        weight = np.bincount(number, weights=rows.weight)
-        light = np.flatnonzero((np.bincount(number, weights=counted) == 0) & (np.bincount(number) > 0))
+        number, counted = rows.y.astype(np.int64), RowWeights.of(rows.weight, communicator).fine
+        n_classes = self.classes_.shape[0]
+        weight = np.bincount(number, weights=rows.weight, minlength=n_classes)
+        counts, n_rows = communicator.sum(
+            np.array(
+                [
+                    np.bincount(number, weights=counted, minlength=n_classes),
+                    np.bincount(number, None, n_classes),
+                ]
+            ).astype(np.int64)
+        )
+        light = np.flatnonzero((counts == 0) & (n_rows > 0))
         if light.shape[0]:
             label, where = self._classes_of(task)[light[0]], "" if task is None else f" in task {task!r}"
             raise ValueError(
@@ -196,9 +208,9 @@ class ClassTargets(ClassifierMixin, Targets):
     def _kind_of_targets(self, task: Any = None) -> TargetKind:
         return "binary" if self._classes_of(task).shape[0] == 2 else "multiclass"
 
-    def _hold_out(self, rows: Rows, seed: int) -> tuple[I64, I64]:
+    def _hold_out(self, rows: Rows, seed: int, context: FitContext) -> tuple[I64, I64]:
         """Split the rows of each class."""
-        return held_out_rows(rows.y.shape[0], self._checked("validation_fraction"), seed, rows.y)
+        return held_out_rows(rows.shard, self._checked("validation_fraction"), seed, rows.y, context)
 
 
 _LOSSES: dict[str, Loss] = {
@@ -273,10 +285,11 @@ class RelevanceTargets(Targets):
         loss: Loss = self._checked("loss", Context(losses=known, target="relevance"))
         return loss
 
-    def _hold_out(self, rows: Rows, seed: int) -> tuple[I64, I64]:
+    def _hold_out(self, rows: Rows, seed: int, context: FitContext) -> tuple[I64, I64]:
         """Split whole queries."""
         assert rows.qid is not None
-        return held_out_queries(rows.qid, self._checked("validation_fraction"), seed)
+        fraction = self._checked("validation_fraction")
+        return held_out_queries(rows.qid, fraction, seed, context.communicator)
 
 
 def numbers(y: Any, name: str) -> F64:

@@ -25,15 +25,27 @@ from gtgbm.exact.arrays import (
     Bool,
     Table,
 )
-from gtgbm.exact.communicator import Communicator, LocalCommunicator
+from gtgbm.exact.communicator import (
+    ALONE,
+    Communicator,
+    LocalCommunicator,
+    WorkerError,
+    assemble,
+    union,
+)
 from gtgbm.exact.context import FitContext
-from gtgbm.exact.fixed_point import INT16_LARGEST, Cells, as_int16, exact_mean, pack, power_of_two_scale
+from gtgbm.exact.fixed_point import INT16_LARGEST, Cells, as_int16, exact_mean, pack
+from gtgbm.exact.hashing import drawn_rows, row_hashes
 from gtgbm.exact.lent import lend, read_only
+from gtgbm.exact.messages import array_of, bytes_of
 from gtgbm.exact.newton import newton_problem
+from gtgbm.exact.quantiles import select, weighted_quantiles
+from gtgbm.exact.shard import Shard
 from gtgbm.exact.timings import Timings
-from gtgbm.exact.weights import RowWeights
+from gtgbm.exact.weights import RowWeights, power_of_two_scale
 
 __all__ = [
+    "ALONE",
     "CATEGORICAL",
     "CELLS",
     "F64",
@@ -59,13 +71,23 @@ __all__ = [
     "FitContext",
     "LocalCommunicator",
     "RowWeights",
+    "Shard",
     "Table",
     "Timings",
+    "WorkerError",
+    "array_of",
     "as_int16",
+    "assemble",
+    "bytes_of",
+    "drawn_rows",
     "exact_mean",
     "lend",
     "newton_problem",
     "pack",
     "power_of_two_scale",
     "read_only",
+    "row_hashes",
+    "select",
+    "union",
+    "weighted_quantiles",
 ]

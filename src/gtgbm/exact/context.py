@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from gtgbm import _core
-from gtgbm.exact.communicator import Communicator, LocalCommunicator
+from gtgbm.exact.communicator import ALONE, Communicator
 from gtgbm.exact.timings import Timings
 
 
@@ -18,16 +20,29 @@ class FitContext:
     pool : Pool
         Threads of the kernels. Only one caller may use it at a time.
     communicator : Communicator
-        Combines sums over the rows of all machines.
+        Combines what workers know of their rows.
     timings : Timings
         Seconds spent in each stage.
     """
 
     pool: _core.Pool
-    communicator: Communicator = field(default_factory=LocalCommunicator)
+    communicator: Communicator = ALONE
     timings: Timings = field(default_factory=Timings)
 
     @classmethod
     def serial(cls) -> FitContext:
         """Return a context of one thread on one machine."""
         return cls(_core.Pool(1))
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether one worker has all rows."""
+        return self.communicator.world == 1
+
+    def largest(self, value: float) -> float:
+        """Return the largest of the values of all workers."""
+        return value if self.is_alone else float(self.communicator.max(np.array([value]))[0])
+
+    def total(self, value: int) -> int:
+        """Return the sum of the values of all workers."""
+        return value if self.is_alone else int(self.communicator.sum(np.array([value], dtype=np.int64))[0])

@@ -11,12 +11,17 @@ import numpy as np
 from gtgbm import _core
 from gtgbm.exact.arrays import F64, I16, I64
 from gtgbm.exact.context import FitContext
-from gtgbm.exact.weights import RowWeights
+from gtgbm.exact.weights import RowWeights, power_of_two_scale
 
 _GRADIENT_BITS = 28
 """Finest rounding used: 2**-28 of the largest residual, finer than LightGBM's float32 gradients."""
 _AMPLE_BITS = 20
 """If all residuals were the largest one and still had so many bits, their sums are not looked at."""
+_ORDINARY_EXPONENT = 400
+_LARGEST_EXPONENT = 900
+"""Largest exponent of values whose mean is taken as they are, and of the power of two for others."""
+_MEAN_BITS = 40
+"""Bits of the largest value that the values of a mean keep; with fewer, a second sum has what is left."""
 _FEWEST_LEVELS = 4
 """Fewest units of fixed point of the mean absolute residual; with fewer, splits are warned of."""
 
@@ -37,6 +42,8 @@ class Cells:
         Sum of all cells: the root's gradient sum and row count. Row counts are sums of weights.
     squares : tuple of int
         The root's weighted sum of squared fixed-point residuals, as ``high * 2**32 + low``.
+    n_total : int
+        Rows of all workers.
     """
 
     values: I64
@@ -44,6 +51,7 @@ class Cells:
     count_bits: int
     total: int
     squares: tuple[int, int]
+    n_total: int
 
     def count(self, total: I64) -> I64:
         """Return the row counts in cell sums."""
@@ -85,10 +93,10 @@ def pack(residuals: F64, weights: RowWeights, context: FitContext, *, centred: b
     """
     pool, communicator = context.pool, context.communicator
     low, high = _core.min_max(pool, residuals)
-    largest = communicator.max(max(-low, high))
+    largest = context.largest(max(-low, high))
     centre = _mean(residuals, weights.cells, weights.total_cells, largest, context) if centred else 0.0
     # The largest centred residual. Subtraction rounds monotonically, so the extremes stay the extremes.
-    largest = communicator.max(max(centre - low, high - centre))
+    largest = context.largest(max(centre - low, high - centre))
     count_bits = weights.total_cells.bit_length()
     # 64 bits hold the sign, a sum of n gradients (bits + count_bits) and a count (count_bits).
     safe_bits = 62 - 2 * count_bits
@@ -98,7 +106,7 @@ def pack(residuals: F64, weights: RowWeights, context: FitContext, *, centred: b
     values = np.empty(residuals.shape[0], dtype=np.int64)
     local = _core.pack_cells(pool, residuals, weights.cells, centre, scale, count_bits, values)
     total, squares_high, squares_low = communicator.sum(np.array(local, dtype=np.int64)).tolist()
-    return Cells(values, scale, count_bits, total, (squares_high, squares_low))
+    return Cells(values, scale, count_bits, total, (squares_high, squares_low), weights.n_total)
 
 
 def _scale_of_sums(
@@ -118,7 +126,7 @@ def _scale_of_sums(
     room = (1 << (63 - total.bit_length())) - total
     if room <= 0:
         raise ValueError(
-            f"the weights of {weights.n_rows} rows add up to {total} units, which leaves no bits for "
+            f"the weights of {weights.n_total} rows add up to {total} units, which leaves no bits for "
             "residuals: train on a sample of the rows"
         )
     exponent = math.frexp(room / most)[1] - 1
@@ -127,21 +135,13 @@ def _scale_of_sums(
     levels = scale * (rises + falls) / fine / total
     if scale < finest and levels < _FEWEST_LEVELS:
         warnings.warn(
-            f"the cells of {weights.n_rows} rows leave the mean absolute residual {levels:.1f} units, fewer "
+            f"the cells of {weights.n_total} rows leave the mean absolute residual {levels:.1f} units, fewer "
             f"than {_FEWEST_LEVELS} levels: train on a sample of the rows, without sample_weight, or with "
             "criterion='residuals'",
             UserWarning,
             stacklevel=2,
         )
     return scale
-
-
-def power_of_two_scale(largest: float, bits: int) -> float:
-    """Return the largest power of two that keeps ``largest * scale`` at or below ``2**bits``."""
-    if largest == 0.0:
-        return 1.0
-    exponent = math.frexp(largest)[1]
-    return math.ldexp(1.0, max(min(bits - exponent, 500), -500))
 
 
 INT16_LARGEST = 32000.0
@@ -155,10 +155,28 @@ def as_int16(residuals: F64) -> I16:
 
 
 def exact_mean(values: F64, weights: RowWeights, context: FitContext) -> float:
-    """Return the weighted mean, which does not depend on the order of the rows."""
+    """Return the weighted mean of values (n,), which does not depend on the order of the rows.
+
+    It is infinite if one of them is infinite or NaN.
+    """
     low, high = _core.min_max(context.pool, values)
-    largest = context.communicator.max(max(-low, high))
-    return _mean(values, weights.fine, weights.total_fine, largest, context)
+    largest = context.largest(max(-low, high))
+    if largest == math.inf:
+        return math.inf
+    exponent = math.frexp(largest)[1]
+    if abs(exponent) > _ORDINARY_EXPONENT:
+        # Fixed point has no scale for such values: their mean is that of moderate ones, times a power of two.
+        factor = math.ldexp(1.0, max(min(-exponent, _LARGEST_EXPONENT), -_LARGEST_EXPONENT))
+        return exact_mean(values * factor, weights, context) / factor
+    mean = _mean(values, weights.fine, weights.total_fine, largest, context)
+    bits = 62 - weights.total_fine.bit_length()
+    if bits < _MEAN_BITS:
+        scaled = values * power_of_two_scale(largest, bits)
+        rest = scaled - np.rint(scaled)  # what rounding to fixed point left out
+        mean += _mean(rest, weights.fine, weights.total_fine, 0.5, context) / power_of_two_scale(
+            largest, bits
+        )
+    return mean
 
 
 def _mean(values: F64, weights: I64, total_weight: int, largest: float, context: FitContext) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -153,7 +153,7 @@ class TreeGrower:
         # At a price of 0 single features are bought anyway, and chance has no price that a group could pay.
         if self._joint is None or self._costs.above_chance or self._costs.new_price <= 0.0:
             return None
-        root = Level.root(tree.cells, tree.order.rows.shape[0])
+        root = Level.root(tree.cells)
         with tree.context.timings.stage("groups"):
             floor = float(
                 self._columns.owned.best_splits(tree, root, np.zeros(1, dtype=np.int64)).owned.gain[0]
@@ -169,11 +169,16 @@ class TreeGrower:
     ) -> GrownTree:
         """Return the tree that has grown, cut to its best leaves, and give back what it does not use."""
         limits, costs, builder = tree.limits, self._costs, growing.builder
-        begin, end = builder.rows()
-        grown, purchases = builder.tree(tree.cells.scale, weights.cell_unit), growing.purchases
+        # Numbered breadth-first, so that numbers do not depend on which nodes were grown first.
+        as_grown = builder.tree(tree.cells.scale, weights.cell_unit)
+        order = as_grown.breadth_first()
+        grown, (begin, end) = as_grown.reordered(order), (place[order] for place in builder.rows())
+        number = np.empty_like(order)
+        number[order] = np.arange(order.shape[0])
+        purchases = [replace(bought, node=int(number[bought.node])) for bought in growing.purchases]
         is_cut = limits.max_leaf_nodes is not None and grown.n_leaves > limits.max_leaf_nodes
         if is_cut or costs.units.group is not None:
-            uses = NodeFeatures(builder.features(), self._columns.owned.described)
+            uses = NodeFeatures(builder.features()[order], self._columns.owned.described)
             if is_cut:
                 assert limits.max_leaf_nodes is not None
                 kept = best_first(grown, limits.max_leaf_nodes)

@@ -71,7 +71,7 @@ class GrowingTree:
         self._costs = costs
         self._searches = searches
         self._timings = tree.context.timings
-        self._root = Level.root(tree.cells, tree.order.rows.shape[0])
+        self._root = Level.root(tree.cells)
         self._waiting: list[tuple[Level, I64]] = []
         self.builder = TreeBuilder(self._root)
         self.purchases: list[Purchase] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.exact import F64, I64, FitContext, RowWeights, power_of_two_scale
+from gtgbm.exact import F64, I64, FitContext, RowWeights, power_of_two_scale, weighted_quantiles
 from gtgbm.growing.grower import GrownTree
 from gtgbm.losses import LeafRule, QuantileLeaf
 
@@ -34,18 +34,9 @@ def leaf_steps(
         L2 regularization, which is added to the sum of curvatures; has no effect with a `QuantileLeaf`.
     """
     if isinstance(rule, QuantileLeaf):
-        steps = np.empty(grown.leaves.shape[0])
-        _core.leaf_quantiles(
-            pool=context.pool,
-            rows=grown.rows,
-            begin=grown.begin,
-            end=grown.end,
-            values=residuals,
-            weights=weights.fine,
-            share=rule.share,
-            out=steps,
+        return weighted_quantiles(
+            grown.rows, grown.begin, grown.end, residuals, weights.fine, rule.share, context
         )
-        return steps
     gradient = _leaf_sums(grown, residuals, weights, context)
     total = grown.tree.n_rows[grown.leaves].astype(np.float64)
     if curvatures is not None:
@@ -66,7 +57,7 @@ def leaf_steps(
 def _leaf_sums(grown: GrownTree, values: F64, weights: RowWeights, context: FitContext) -> F64:
     # Sums are far finer than those of histogram cells: rounding is acceptable in splits, not in predictions.
     low, high = _core.min_max(context.pool, values)
-    largest = context.communicator.max(max(-low, high))
+    largest = context.largest(max(-low, high))
     scale = power_of_two_scale(largest, 62 - weights.total_fine.bit_length())
     sums: I64 = np.empty(grown.leaves.shape[0], dtype=np.int64)
     _core.leaf_sums(

@@ -42,7 +42,8 @@ def split_nodes(
     missing_left = (splits.missing_side == MISSING_LEFT).astype(np.uint8)
     begin, end = level.begin[split], level.end[split]
     n_left, sums = owned.partition(tree, splits, missing_left, begin, end)
-    below = level.children(split, n_left, tree.sum(sums), builder.n_nodes)
+    left_sums = tree.sum(np.column_stack([n_left, sums]))
+    below = level.children(split, n_left, left_sums, builder.n_nodes)
     rules = owned.rules(splits.feature, splits.bin)
     builder.add_splits(level.number[split], rules, splits.missing_side, splits.gain, below.number[0::2])
     builder.add_nodes(below.n_rows, below.begin, below.end)

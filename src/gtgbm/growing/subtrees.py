@@ -8,7 +8,16 @@ from gtgbm import _core
 from gtgbm.exact import I64
 from gtgbm.growing.owned_columns import OwnedColumns
 from gtgbm.growing.splitting import is_due, split_nodes, splittable
-from gtgbm.tree import Level, Splits, TreeBuilder, TreeContext, node_table, with_squares, without_parents
+from gtgbm.tree import (
+    Level,
+    Splits,
+    TreeBuilder,
+    TreeContext,
+    from_left_to_right,
+    node_table,
+    with_squares,
+    without_parents,
+)
 
 _FIELD = {name: place for place, name in enumerate(_core.SUBTREE_FIELDS)}
 _COLUMN, _SIDE, _LEFT = (_FIELD[name] for name in ("column", "missing_side", "left"))
@@ -21,8 +30,11 @@ subtree without the other threads waiting long."""
 
 
 def grow_down(tree: TreeContext, level: Level, owned: OwnedColumns, builder: TreeBuilder) -> I64:
-    """Grow nodes on owned features; return the nodes that are due for a search, as in `node_table`."""
-    if not tree.context.communicator.is_local:
+    """Grow nodes on owned features; return the nodes that are due for a search, as in `node_table`.
+
+    They are in the order of their rows, so that it does not matter how the nodes above them were grown.
+    """
+    if not tree.context.is_alone:
         return _grow_by_levels(tree, level, owned, builder)
     if owned.tiles.n_columns == 0:
         return level.nodes[:0]
@@ -40,7 +52,7 @@ def grow_down(tree: TreeContext, level: Level, owned: OwnedColumns, builder: Tre
     due = is_due(level)
     rest = level.only(~due)
     unsplit = _grow_subtrees(tree, rest, owned, builder, rest.due_rows.copy(), shared=False)
-    found = np.concatenate([level.nodes[due], unsplit])
+    found = from_left_to_right(np.concatenate([level.nodes[due], unsplit]))
     # Summed only now: reading all rows of nodes that are grown further would take a tenth of a fit.
     return with_squares(found, lambda begin, end: tree.sums(begin, end)[:, 1:])
 
@@ -58,7 +70,7 @@ def _grow_by_levels(tree: TreeContext, level: Level, owned: OwnedColumns, builde
         choice = Splits.none(len(level))
         choice.put(active, owned.best_splits(tree, level, active).owned)
         below = split_nodes(tree, level, active, choice, owned, builder)
-    return without_parents(np.concatenate(due_nodes))
+    return from_left_to_right(without_parents(np.concatenate(due_nodes)))
 
 
 def _grow_subtrees(

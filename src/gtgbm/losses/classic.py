@@ -23,11 +23,10 @@ class SquaredError:
 
     def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
         """Residuals are y - score."""
-        del context
         residuals = targets.y - scores
         with np.errstate(over="ignore"):  # the booster reports an infinite loss
             squares = residuals[0] * residuals[0]
-        return Derivatives(residuals, None, targets.weights.mean(squares))
+        return Derivatives(residuals, None, exact_mean(squares, targets.weights, context))
 
     def unit_losses(self, scores: F64, targets: Targets, context: FitContext) -> F64:
         """Return what each row adds to the mean squared error."""
@@ -59,11 +58,9 @@ class LogLoss:
     def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
         """Residuals are y - p."""
         y = targets.y
-        residuals, curvatures = np.empty_like(scores), np.empty_like(scores)
-        loss = _core.logistic_residuals(context.pool, scores[0], y, residuals[0], curvatures[0]) / y.shape[0]
-        if not targets.weights.are_equal:
-            loss = targets.weights.mean(np.logaddexp(0.0, scores[0]) - y * scores[0])
-        return Derivatives(residuals, curvatures, loss)
+        residuals, curvatures, losses = (np.empty_like(scores) for _ in range(3))
+        _core.logistic_residuals(context.pool, scores[0], y, residuals[0], curvatures[0], losses[0])
+        return Derivatives(residuals, curvatures, exact_mean(losses[0], targets.weights, context))
 
     def unit_losses(self, scores: F64, targets: Targets, context: FitContext) -> F64:
         """Return what each row adds to the mean loss."""
@@ -101,7 +98,7 @@ class MultinomialLoss:
         curvatures = p * (1.0 - p) * (self.n_scores / (self.n_scores - 1.0))
         residuals = -p
         residuals[true_class] += 1.0
-        return Derivatives(residuals, curvatures, targets.weights.mean(losses))
+        return Derivatives(residuals, curvatures, exact_mean(losses, targets.weights, context))
 
     def unit_losses(self, scores: F64, targets: Targets, context: FitContext) -> F64:
         """Return what each row adds to the mean loss."""
@@ -120,4 +117,7 @@ class MultinomialLoss:
 def softmax(scores: F64, pool: _core.Pool | None = None) -> F64:
     """Return the probabilities of scores (k, n), over the first axis."""
     e = exp(scores - scores.max(axis=0), pool)
-    return np.asarray(e / e.sum(axis=0), dtype=np.float64)
+    total = e[0].copy()
+    for of_class in e[1:]:  # one after the other: the order of numpy's own sum depends on the number of rows
+        total += of_class
+    return np.asarray(e / total, dtype=np.float64)

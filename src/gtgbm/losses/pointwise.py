@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gtgbm.exact import F64, FitContext, lend
+from gtgbm.exact import F64, FitContext, exact_mean, lend
 from gtgbm.losses.averages import Averages
 from gtgbm.losses.base import Derivatives, LeafRule, Link, NewtonLeaf, QuantileLeaf, Targets
 from gtgbm.losses.exponential import exp
@@ -300,15 +300,13 @@ class Pointwise:
 
     def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
         """Return the derivatives that the function computes, after checking them."""
-        del context
         y, score = targets.y, scores[0]
         gradient = self._evaluate("gradient", y, score)
         curvature = self._evaluate("curvature", y, score)
         if curvature.min(initial=0.0) < 0.0:
             raise ValueError(f"{self._function!r}.curvature returned {curvature.min():g}; it must not be < 0")
-        return Derivatives(
-            -gradient[None], curvature[None], targets.weights.mean(self._evaluate("value", y, score))
-        )
+        loss = exact_mean(self._evaluate("value", y, score), targets.weights, context)
+        return Derivatives(-gradient[None], curvature[None], loss)
 
     def unit_losses(self, scores: F64, targets: Targets, context: FitContext) -> F64:
         """Return what each row adds to the mean loss."""

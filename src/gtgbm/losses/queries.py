@@ -23,18 +23,22 @@ class Queries:
     rows : ndarray of int64, shape (n,)
         The rows of query q are ``rows[begin[q]:begin[q + 1]]``, in table order.
     begin : ndarray of int64, shape (queries + 1,)
+    ids : ndarray, shape (queries,)
+        Ids of the queries, ascending.
     """
 
     rows: I64
     begin: I64
+    ids: NDArray[Any]
     ideals: dict[int | None, tuple[F64, F64]] = field(default_factory=dict, compare=False, repr=False)
     """Cache of `ideal_dcg` by truncation k: the relevances, and the ideal DCG of each query."""
 
     @classmethod
     def of(cls, qid: NDArray[Any]) -> Queries:
         """Group rows by equal ids; the rows of a query need not be adjacent."""
-        _, number, counts = np.unique(qid, return_inverse=True, return_counts=True)
-        return cls(np.argsort(number, kind="stable"), np.concatenate([[0], np.cumsum(counts)]))
+        ids, number, counts = np.unique(qid, return_inverse=True, return_counts=True)
+        begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return cls(np.argsort(number, kind="stable"), begin, ids)
 
     @classmethod
     def joined(cls, parts: Sequence[Queries]) -> Queries:
@@ -42,7 +46,8 @@ class Queries:
         first_rows = np.cumsum([0, *(part.rows.shape[0] for part in parts)])
         rows = [part.rows + first for part, first in zip(parts, first_rows[:-1], strict=True)]
         begins = [part.begin[:-1] + first for part, first in zip(parts, first_rows[:-1], strict=True)]
-        return cls(np.concatenate(rows), np.concatenate([*begins, first_rows[-1:]]))
+        begin = np.concatenate([*begins, first_rows[-1:]])
+        return cls(np.concatenate(rows), begin, np.arange(begin.shape[0] - 1))
 
     def __len__(self) -> int:
         """Return the number of queries."""
@@ -57,6 +62,12 @@ class Queries:
     def number(self) -> I64:
         """Index of the query of each entry of `rows`."""
         return np.repeat(np.arange(len(self)), self.sizes)
+
+    def id_of_rows(self) -> NDArray[Any]:
+        """Return the id of the query of each row, shape (n,)."""
+        of_rows = np.empty(self.rows.shape[0], dtype=self.ids.dtype)
+        of_rows[self.rows] = self.ids[self.number]
+        return of_rows
 
     def of_rows(self, kept: Bool) -> Queries:
         """Keep some rows and renumber them from 0; queries without kept rows are dropped."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gtgbm import _core
-from gtgbm.exact import F64, FitContext
+from gtgbm.exact import F64, FitContext, RowWeights, exact_mean
 from gtgbm.losses.base import Derivatives, Link, NewtonLeaf, Targets
 from gtgbm.losses.queries import Queries
 
@@ -25,12 +25,15 @@ class _TargetConstants:
     discount : ndarray of float64, shape (places,)
     query_weight : ndarray of float64, shape (queries,)
         Sample weight of each query.
+    weights : RowWeights
+        The same as integers.
     """
 
     gain: F64
     weight: F64
     discount: F64
     query_weight: F64
+    weights: RowWeights
 
 
 class RankingLoss:
@@ -65,9 +68,9 @@ class RankingLoss:
 
     def derivatives(self, scores: F64, targets: Targets, context: FitContext) -> Derivatives:
         """Sum the derivatives over pairs; the mean loss is the mean over queries."""
-        constants = self._constants_of(targets)
+        constants = self._constants_of(targets, context)
         residuals, curvatures, losses = self._of_queries(scores, targets, constants, context)
-        return Derivatives(residuals, curvatures, float(np.average(losses, weights=constants.query_weight)))
+        return Derivatives(residuals, curvatures, exact_mean(losses, constants.weights, context))
 
     def unit_losses(self, scores: F64, targets: Targets, context: FitContext) -> F64:
         """Return what each query adds to the mean loss, or with `by_ndcg` to the mean of 1 - NDCG.
@@ -75,7 +78,7 @@ class RankingLoss:
         With `by_ndcg` the weights of pairs depend on the scores, so losses of other scores do not compare.
         """
         assert targets.queries is not None
-        constants = self._constants_of(targets)
+        constants = self._constants_of(targets, context)
         if self._by_ndcg:
             losses = 1.0 - dcg(targets.queries, constants.gain, scores[0]) * constants.weight
         else:
@@ -111,7 +114,7 @@ class RankingLoss:
         score: F64 = scores[0]
         return score
 
-    def _constants_of(self, targets: Targets) -> _TargetConstants:
+    def _constants_of(self, targets: Targets, context: FitContext) -> _TargetConstants:
         for known, constants in self._constants:
             # Parts, not the whole: the same targets come with and without their offsets.
             if known.y is targets.y and known.weights is targets.weights and known.queries is targets.queries:
@@ -126,7 +129,9 @@ class RankingLoss:
             weight = targets.queries.sizes / np.maximum(pairs, 1.0)
         # All rows of a query weigh the same.
         first_rows = targets.queries.rows[targets.queries.begin[:-1]]
-        constants = _TargetConstants(gain, weight, discount, targets.weights.as_floats()[first_rows])
+        query_weight = targets.weights.as_floats()[first_rows]
+        weights = RowWeights.of(query_weight, context.communicator)
+        constants = _TargetConstants(gain, weight, discount, query_weight, weights)
         self._constants.append((targets, constants))
         return constants
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gtgbm import _core
 from gtgbm.data import Columns, DenseColumns, sample_rows
-from gtgbm.exact import F64, I32, I64, U8, U16, Table
+from gtgbm.exact import F64, I32, I64, U8, U16, Shard, Table
 
 _BATCH = 512
 """Columns encoded at a time."""
@@ -97,6 +97,7 @@ class TaskColumns:
 
     def __init__(self, shared: SharedColumns, rows: I64, sample: I64) -> None:
         self.n_rows, self.n_columns = int(rows.shape[0]), shared.n_columns
+        self.shard = Shard.whole(self.n_rows)
         self.sample = sample
         self._shared = shared
         self._rows = rows

@@ -4,7 +4,7 @@ Exhaustive and sparse search, group tests, trend tests, screening of candidates,
 """
 
 from gtgbm.search.base import Search, SearchState
-from gtgbm.search.choice import FEW_COLUMNS, SearchChoice, choose_search
+from gtgbm.search.choice import FEW_COLUMNS, SearchChoice, choose_search, density
 from gtgbm.search.dealing import GroupTestSettings
 from gtgbm.search.exhaustive import ExhaustiveSearch
 from gtgbm.search.group_search import SCREENING_CODES, GroupSearch, Screening
@@ -28,5 +28,6 @@ __all__ = [
     "SearchState",
     "TrendTests",
     "choose_search",
+    "density",
     "n_trend_rows",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 
 from gtgbm import _core
 from gtgbm.data import CodeStore, Columns, MemoryCodes, ParquetColumns
-from gtgbm.exact import F64, I32, I64, U8
+from gtgbm.exact import F64, I32, I64, U8, Shard, assemble
 from gtgbm.tree import Level, PairColumns, PairRows, TreeContext, sampled_gains
 
 
@@ -79,24 +79,32 @@ class RowSample:
     Parameters
     ----------
     rows : ndarray of int64, shape (m,)
-        Ascending.
-    n_rows : int
-        Rows of the table.
+        Numbers in the whole table, ascending.
+    shard : Shard
+        Which rows of the whole table this worker has.
     """
 
-    def __init__(self, rows: I64, n_rows: int) -> None:
+    def __init__(self, rows: I64, shard: Shard) -> None:
         self.rows = rows
-        self._position: I32 = np.full(n_rows, -1, dtype=np.int32)
-        self._position[rows] = np.arange(rows.shape[0], dtype=np.int32)
+        self._own, self._local = shard.find(rows)
+        self._position: I32 = np.full(shard.n_rows, -1, dtype=np.int32)
+        self._position[self._local] = self._own
         self._every: I32 = np.arange(rows.shape[0], dtype=np.int32)
         self._positions: I32 = np.empty(rows.shape[0], dtype=np.int32)
         self._cells: I64 = np.empty(rows.shape[0], dtype=np.int64)
 
+    def cells(self, tree: TreeContext) -> I64:
+        """Return the packed residuals of the sample, shape (m,)."""
+        own = tree.cells.values[self._local]
+        if tree.context.is_alone:
+            return own
+        return assemble(own, self._own, self.rows.shape[0], tree.context.communicator)
+
     def of(self, tree: TreeContext, level: Level, nodes: I64) -> SampledNodes:
         """Return the sampled rows of some nodes."""
-        cells = tree.cells.values[self.rows]
+        cells = self.cells(tree)
         count = tree.cells.count
-        if level.size[nodes[0]] == self._position.shape[0]:
+        if level.size[nodes[0]] == tree.cells.n_total:
             # The root has all rows in order, so there is no need to go through the rows that are not sampled.
             first, last = np.zeros(1, dtype=np.int64), np.full(1, cells.shape[0])
             total = cells.sum(keepdims=True)
@@ -113,7 +121,25 @@ class RowSample:
             first=first,
             total=total,
         )
+        if not tree.context.is_alone:
+            return self._of_all(tree, cells, first)
         return SampledNodes(self._positions, self._cells, cells, first[:-1], first[1:], total, count(total))
+
+    def _of_all(self, tree: TreeContext, cells: I64, first: I64) -> SampledNodes:
+        """Return the sampled rows of nodes on all workers; this one found those of node k at `first[k]`."""
+        n_nodes = first.shape[0] - 1
+        positions = self._positions[: first[-1]].astype(np.int64)
+        # 0 stands for rows of other nodes.
+        own = np.repeat(np.arange(1, n_nodes + 1), np.diff(first))
+        number = assemble(own, positions, self.rows.shape[0], tree.context.communicator)
+        order = np.argsort(number, kind="stable")
+        bounds = np.searchsorted(number[order], np.arange(1, n_nodes + 2))
+        sums = np.concatenate([[0], np.cumsum(cells[order])])
+        begin, end = bounds[:-1].astype(np.int64), bounds[1:].astype(np.int64)
+        total = sums[end] - sums[begin]
+        return SampledNodes(
+            order.astype(np.int32), cells[order], cells, begin, end, total, tree.cells.count(total)
+        )
 
 
 class SideTerms(NamedTuple):

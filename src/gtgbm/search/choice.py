@@ -6,10 +6,11 @@ either choice is fine.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from gtgbm.data import AnyTable, values_of
-from gtgbm.exact import I64
+from gtgbm.exact import F64, I64
 from gtgbm.search.dealing import GroupTestSettings, divide
 from gtgbm.search.trend_tests import n_trend_rows
 
@@ -62,19 +63,23 @@ class SearchChoice(str):
 
 
 def choose_search(
-    table: AnyTable, searched: I64, n_trees: int, n_test_rows: int, settings: GroupTestSettings
+    n: int, searched: I64, filled: float, n_trees: int, n_test_rows: int, settings: GroupTestSettings
 ) -> SearchChoice:
     """Choose the search that is expected to be cheaper, unless group tests would select worse features.
 
     Parameters
     ----------
+    n : int
+        Rows of the table.
     searched : ndarray of int64
         The numeric columns; categories are always searched exhaustively.
+    filled : float
+        See `density`.
     n_trees : int
     n_test_rows : int
         Rows that a group test uses.
     """
-    n, d = table.shape[0], searched.shape[0]
+    d = searched.shape[0]
     if d == 0:
         return SearchChoice(
             "exhaustive", "all columns are categorical, and categories are always searched exhaustively"
@@ -83,7 +88,6 @@ def choose_search(
         return SearchChoice(
             "exhaustive", f"{d} numeric columns: with fewer than {FEW_COLUMNS}, group tests save little"
         )
-    filled = density(table, searched)
     if filled < _SPARSE:
         return SearchChoice(
             "exhaustive",
@@ -109,12 +113,20 @@ def choose_search(
     return SearchChoice("group-testing" if group < exhaustive else "exhaustive", costs)
 
 
-def density(table: AnyTable, searched: I64) -> float:
-    """Estimate the share of values that differ from the most frequent value of their column, by a sample."""
-    rows = np.arange(0, table.shape[0], max(1, table.shape[0] // 200))[:200]
+def density(n_rows: int, searched: I64, values: Callable[[I64, I64], F64]) -> float:
+    """Estimate the share of values that differ from the most frequent value of their column, by a sample.
+
+    Parameters
+    ----------
+    values : callable
+        ``values(columns, rows)`` returns values of the table, shape (columns, rows).
+    """
+    if searched.shape[0] < FEW_COLUMNS:
+        return 1.0  # the choice does not depend on it
+    rows = np.arange(0, n_rows, max(1, n_rows // 200))[:200]
     columns = searched[:: max(1, searched.shape[0] // 200)][:200]
     shares = []
-    for column in values_of(table, columns, rows).T:
+    for column in values(columns, rows):
         _, counts = np.unique(column, return_counts=True)
         shares.append(1.0 - counts.max() / column.shape[0])
     return float(np.mean(shares))

@@ -85,15 +85,15 @@ class GroupSearch:
         self._tests = tests
         self._screening = screening
         self._timings = context.timings
-        self._n_rows = columns.n_rows
-        self._tested = RowSample(tests.rows, columns.n_rows)
+        self._n_rows = columns.shard.n_total
+        self._tested = RowSample(tests.rows, columns.shard)
         self._whole = CandidateColumns(columns.n_columns, columns.encode, store_of(columns))
         self._trends = trends
-        self._trend_rows = None if trends is None else RowSample(trends.rows, columns.n_rows)
+        self._trend_rows = None if trends is None else RowSample(trends.rows, columns.shard)
         # The rows that thresholds are computed from screen candidates again before whole columns are encoded.
         sample = columns.sample
-        has_sample = screening.by_tests and sample.shape[0] < columns.n_rows
-        self._sample = RowSample(sample, columns.n_rows) if has_sample else None
+        has_sample = screening.by_tests and sample.shape[0] < self._n_rows
+        self._sample = RowSample(sample, columns.shard) if has_sample else None
         coarse_codes = partial(_coarse_codes, columns)
         self._sampled = CandidateColumns(columns.n_columns, coarse_codes, MemoryCodes(sample.shape[0]))
         self._recent_gains: deque[float] = deque([_UNKNOWN_GAIN], maxlen=_TREES_REMEMBERED)
@@ -102,7 +102,7 @@ class GroupSearch:
         """Start the tree's record of gains, and re-draw subsets if they are due."""
         self._recent_gains.append(0.0)
         with self._timings.stage("dealing"):
-            residuals = tree.cells.gradient(tree.cells.values[self._tested.rows])
+            residuals = tree.cells.gradient(self._tested.cells(tree))
             self._tests.start_tree(residuals, costs)
 
     def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:

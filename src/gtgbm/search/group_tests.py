@@ -45,7 +45,7 @@ class GroupTests:
         self._pool = pool
         self._rng = rng
         self.rows = test_rows
-        self._share = test_rows.shape[0] / columns.n_rows
+        self._share = test_rows.shape[0] / columns.shard.n_total
         shape = (columns.n_columns, test_rows.shape[0])
         self._codes: U8 = np.empty(shape, dtype=np.uint8)
         self._scaled: U16 | None = None

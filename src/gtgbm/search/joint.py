@@ -51,7 +51,7 @@ class JointSearch:
     def __init__(self, columns: Columns, units: FeatureUnits, searched: I64, directions: U8) -> None:
         assert units.group is not None
         group = units.group[searched]
-        most = min(_MOST_COLUMNS, _MOST_CODES // columns.n_rows)
+        most = min(_MOST_COLUMNS, _MOST_CODES // columns.shard.n_total)
         self._features = searched[group >= 0][:most]
         self._group = units.group[self._features]
         self._directions = directions
@@ -109,7 +109,7 @@ class JointSearch:
 
     def _stumps(self, tree: TreeContext, features: I64) -> tuple[F64, I64, I64]:
         """Return gain, bin and side of missing values of the best split of the root on each feature."""
-        root = Level.root(tree.cells, tree.order.rows.shape[0])
+        root = Level.root(tree.cells)
         columns = self._codes.pairs(features, self._directions)
         gains, bins, sides = measure_pairs(tree, root, np.zeros(features.shape[0], dtype=np.int64), columns)
         return np.maximum(gains, 0.0), bins.astype(np.int64), sides.astype(np.int64)
@@ -124,5 +124,7 @@ class JointSearch:
 def _mean(tree: TreeContext, rows: F64) -> float:
     """Return the mean residual of some rows, given by a mask, without the mean that the cells lack."""
     values = tree.cells.values[rows]
-    count = int(tree.cells.count(values).sum())
-    return float(tree.cells.gradient(values).sum()) / tree.cells.scale / max(count, 1)
+    sums = np.array([tree.cells.count(values).sum(), tree.cells.gradient(values).sum()], dtype=np.int64)
+    count, gradient = tree.sum(sums).tolist()
+    mean: float = gradient / tree.cells.scale / max(count, 1)
+    return mean

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gtgbm.boosting import Dataset
-from gtgbm.data import ParquetNumbers, issparse
-from gtgbm.exact import I64
+from gtgbm.exact import I64, FitContext
 from gtgbm.losses import Targets
 
 N_FOLDS = 3
@@ -36,28 +35,34 @@ class Folds:
     number: list[I64]
 
     @classmethod
-    def of(cls, tasks: Sequence[Dataset], most_rows: int = MOST_ROWS) -> Folds | None:
+    def of(
+        cls, tasks: Sequence[Dataset], most_rows: int = MOST_ROWS, context: FitContext | None = None
+    ) -> Folds | None:
         """Deal the rows of each task, at most so many, to folds; None if a task has too few of them.
+
+        Where rows are divided among workers, each of them gets all rows of the folds.
 
         The same rows are always dealt alike: which features are selected is no matter of the seed.
         """
+        context = FitContext.serial() if context is None else context
         rng = np.random.default_rng(0)
         kept, number = [], []
         for task in tasks:
-            units = _units(task.targets)
-            order = _dealt(task.targets, units, rng)
+            targets = task.whole_targets(context)
+            units, n_rows = _units(targets), targets.y.shape[0]
+            order = _dealt(targets, units, rng)
             if order.shape[0] < N_FOLDS * _FEWEST_UNITS:
                 return None
             fold = np.full(order.shape[0], -1, dtype=np.int64)
             n_kept = order.shape[0]
-            if task.n_rows > most_rows:
-                n_kept = max(N_FOLDS * _FEWEST_UNITS, order.shape[0] * most_rows // task.n_rows)
+            if n_rows > most_rows:
+                n_kept = max(N_FOLDS * _FEWEST_UNITS, order.shape[0] * most_rows // n_rows)
             # Units next to each other have similar targets: each fold gets one of N_FOLDS neighbours.
             drawn = order[np.sort(rng.permutation(order.shape[0])[:n_kept])]
             fold[drawn] = _in_blocks(drawn.shape[0], rng)
             of_rows = fold[units]
             rows = np.flatnonzero(of_rows >= 0)
-            kept.append(_readable(task, rows))
+            kept.append(task.taken(rows, targets, context))
             number.append(of_rows[rows])
         return cls(kept, number)
 
@@ -117,13 +122,3 @@ def _in_blocks(n: int, rng: np.random.Generator) -> I64:
     n_blocks = -(-n // N_FOLDS)
     folds = rng.permuted(np.tile(np.arange(N_FOLDS), (n_blocks, 1)), axis=1)
     return np.asarray(folds.ravel()[:n])
-
-
-def _readable(task: Dataset, rows: I64) -> Dataset:
-    """Return some rows; a sparse table in CSR format, those of files in memory."""
-    if isinstance(task.table, ParquetNumbers):
-        return Dataset(task.table[rows].in_memory(), task.targets.of_rows(rows))
-    table = task.table.tocsr() if issparse(task.table) else task.table
-    if rows.shape[0] == task.n_rows:
-        return Dataset(table, task.targets)
-    return Dataset(table[rows], task.targets.of_rows(rows))

@@ -35,7 +35,7 @@ from gtgbm.selection.stages import (
 
 def train_selecting(
     problem: Problem,
-    pool: _core.Pool,
+    context: FitContext,
     callbacks: Sequence[AnyCallback] = (),
     continued: Model | None = None,
     report: Callable[[str], None] = ignore,
@@ -50,10 +50,9 @@ def train_selecting(
     checkpoint : Checkpoint
         Models of the selection and rounds of the last fit are kept there, and taken from there.
     """
-    context, settings = FitContext(pool), problem.settings
     folds = None
-    if settings.prices.drops and continued is None:
-        folds = Folds.of([problem.data])
+    if problem.settings.prices.drops and continued is None:
+        folds = Folds.of([problem.data], context=context)
     if folds is None:
         # A continued fit keeps its features, and a few rows say nothing about rows not trained on.
         return train(problem, context, callbacks, continued, checkpoint)
@@ -125,4 +124,5 @@ def _judge(
     prices = problem.settings.prices
     limits = Limits(prices.limits.count, None, prices.limits.cost, prices.units)
     problems = Problems([problem.loss], [empty.start], limits, problem.settings.columns.given)
-    return Judge(folds, kept_models(trained, checkpoint), problems, context, report)
+    # Workers have the same rows of folds, and each of them comes to the same features.
+    return Judge(folds, kept_models(trained, checkpoint), problems, FitContext(context.pool), report)

@@ -8,7 +8,14 @@ from gtgbm.tree.context import RowOrder, TreeContext, TreeLimits
 from gtgbm.tree.contributions import ForestContributions
 from gtgbm.tree.forest import Forest
 from gtgbm.tree.histograms import LevelHistograms
-from gtgbm.tree.nodes import ALWAYS_DUE, Level, node_table, with_squares, without_parents
+from gtgbm.tree.nodes import (
+    ALWAYS_DUE,
+    Level,
+    from_left_to_right,
+    node_table,
+    with_squares,
+    without_parents,
+)
 from gtgbm.tree.pair_histograms import PairColumns, PairRows, measure_pairs, sampled_gains
 from gtgbm.tree.permuted_scores import PermutedScores
 from gtgbm.tree.splits import SAME_PRICES, BestSplits, ScanPrices, SplitRules, Splits
@@ -33,6 +40,7 @@ __all__ = [
     "TreeBuilder",
     "TreeContext",
     "TreeLimits",
+    "from_left_to_right",
     "importances",
     "leaf_tree",
     "measure_pairs",

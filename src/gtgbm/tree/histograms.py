@@ -19,7 +19,9 @@ _KEPT_BYTES = 512 << 20
 _ROWS_WORTH_KEEPING = 1024
 """Reading a parent's histogram for subtraction costs about as much as adding this many rows."""
 _BLOCK_BYTES = 2 << 20
-"""Histograms that are not kept are built and scanned in blocks of about this size."""
+_BLOCK_TILES = 8
+"""Histograms that are not kept are built and scanned in blocks of about this size, and at least so many
+tiles, for every thread to have work. All workers have the same blocks, whatever their number of threads."""
 _OWNED, _NEW = 0, 1
 """Index of the two splits that a scan finds at each node."""
 
@@ -109,7 +111,7 @@ class LevelHistograms:
         self._build(tree, level, plan.built, plan.built_slot, codes, range(known), hist)
         self._build(tree, level, nodes, plan.slots, codes, range(known, n_tiles), hist)
         # Before subtraction: the parent is summed over machines already, so the larger sibling will be too.
-        tree.sum(hist)
+        _sum_built(tree, hist, [(plan.built_slot, slice(0, known)), (plan.slots, slice(known, n_tiles))])
         self._kept.subtract(tree.pool, plan, known * _TILE_CELLS, flat)
         self._kept.keep(level, nodes, plan, flat)
         self._kept_columns = self._tiles.n_columns
@@ -119,7 +121,7 @@ class LevelHistograms:
         self, tree: TreeContext, level: Level, nodes: I64, prices: ScanPrices
     ) -> tuple[F64, I32]:
         n_tiles, n_nodes = self._tiles.n_tiles, nodes.shape[0]
-        block = max(_BLOCK_BYTES // (n_nodes * _TILE_BYTES), tree.pool.size)
+        block = max(_BLOCK_BYTES // (n_nodes * _TILE_BYTES), _BLOCK_TILES)
         best: tuple[F64, I32] | None = None
         for first in range(0, n_tiles, block):
             last = min(first + block, n_tiles)
@@ -183,6 +185,18 @@ class LevelHistograms:
             return first
         second = _scan(tree, level, nodes, hist, other_tasks, columns.start)
         return np.concatenate([first[0], second[0]], axis=1), np.concatenate([first[1], second[1]], axis=1)
+
+
+def _sum_built(tree: TreeContext, hist: I64, parts: list[tuple[I64, slice]]) -> None:
+    """Sum histograms over machines, only those that were built: some slots and tiles of each part."""
+    if tree.context.is_alone:
+        return
+    built = [hist[slots, tiles] for slots, tiles in parts]
+    summed = tree.sum(np.concatenate([part.ravel() for part in built]))
+    first = 0
+    for (slots, tiles), part in zip(parts, built, strict=True):
+        hist[slots, tiles] = summed[first : first + part.size].reshape(part.shape)
+        first += part.size
 
 
 def _scan(

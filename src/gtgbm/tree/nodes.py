@@ -12,7 +12,8 @@ from gtgbm.exact import F64, I64, Bool, Cells
 ALWAYS_DUE = 1 << 40
 """Value of `Level.due_rows` for nodes that are always searched: more rows than any node has."""
 
-_PARENT, _BEGIN, _END, _NUMBER, _DEPTH, _DUE_ROWS, _TOTAL, _SQUARES_HIGH, _SQUARES_LOW = range(9)
+_PARENT, _BEGIN, _END, _NUMBER, _DEPTH, _DUE_ROWS = range(6)
+_FIRST, _SIZE, _TOTAL, _SQUARES_HIGH, _SQUARES_LOW = range(6, 11)
 """Columns of the table of nodes of a level."""
 
 
@@ -26,19 +27,22 @@ class Level:
     parent : ndarray of int64, shape (nodes,)
         Index of the parent in the level above, -1 for the root.
     begin, end : ndarray of int64, shape (nodes,)
-        The node's range in the tree's `RowOrder`.
+        The node's range in the tree's `RowOrder`: its rows on this machine.
     number : ndarray of int64, shape (nodes,)
         The node's number in the tree.
     depth : ndarray of int64, shape (nodes,)
         0 for the root.
     due_rows : ndarray of int64, shape (nodes,)
         A node is due for a search for new features if it has at most this many rows.
+    first, size : ndarray of int64, shape (nodes,)
+        The node's range if one machine had all rows: its first place, and its number of rows, whatever their
+        weights.
     total : ndarray of int64, shape (nodes,)
         Cell sum over all machines' rows.
     squares : ndarray of int64, shape (nodes, 2)
         Sum of squared fixed-point residuals, high and low part.
     n_rows : ndarray of int64, shape (nodes,)
-        Rows on all machines.
+        Sum of the weights of the rows on all machines.
     is_open : ndarray of bool, shape (nodes,)
         False for nodes whose whole subtrees are grown already.
     """
@@ -51,6 +55,7 @@ class Level:
         fields = table.T
         self.parent, self.begin, self.end = fields[_PARENT], fields[_BEGIN], fields[_END]
         self.number, self.depth, self.due_rows = fields[_NUMBER], fields[_DEPTH], fields[_DUE_ROWS]
+        self.first, self.size = fields[_FIRST], fields[_SIZE]
         self.total: I64 = fields[_TOTAL]
         self.squares = table[:, _SQUARES_HIGH:]
         self.n_rows: I64 = cells.count(self.total)
@@ -62,12 +67,14 @@ class Level:
         return self._cells.sse(self.total, self.squares)
 
     @classmethod
-    def root(cls, cells: Cells, n_rows: int) -> Level:
+    def root(cls, cells: Cells) -> Level:
         """Return the level of the root."""
-        zero, rows = np.zeros(1, dtype=np.int64), np.full(1, n_rows, dtype=np.int64)
+        zero, rows = np.zeros(1, dtype=np.int64), np.full(1, cells.values.shape[0], dtype=np.int64)
         due_rows, total = np.full(1, ALWAYS_DUE, dtype=np.int64), np.array([cells.total], dtype=np.int64)
         squares = np.array([cells.squares], dtype=np.int64)
-        return cls(node_table(zero, rows, zero, zero, due_rows, total, squares), cells, 0)
+        table = node_table(zero, rows, zero, zero, due_rows, total, squares)
+        table[:, _SIZE] = cells.n_total
+        return cls(table, cells, 0)
 
     @classmethod
     def gathered(cls, parts: list[tuple[Level, I64]]) -> Level:
@@ -86,8 +93,8 @@ class Level:
             The nodes that split, ascending.
         n_left : ndarray of int64, shape (k,)
             Rows of the left children on this machine.
-        left_sums : ndarray of int64, shape (k, 3)
-            Cell sum and squares (high, low) of the left children on all machines.
+        left_sums : ndarray of int64, shape (k, 4)
+            Number of rows, cell sum and squares (high, low) of the left children on all machines.
         first_number : int
             Number of the first child in the tree; the others get the next numbers.
         """
@@ -97,8 +104,9 @@ class Level:
         left[:, _END] = right[:, _BEGIN] = left[:, _BEGIN] + n_left
         table[:, _NUMBER] = np.arange(first_number, first_number + table.shape[0])
         table[:, _DEPTH] += 1
-        right[:, _TOTAL:] -= left_sums
-        left[:, _TOTAL:] = left_sums
+        right[:, _SIZE:] -= left_sums
+        left[:, _SIZE:] = left_sums
+        right[:, _FIRST] += left_sums[:, 0]
         return Level(table, self._cells, self.step + 1)
 
     def only(self, nodes: Bool) -> Level:
@@ -120,17 +128,19 @@ class Level:
         """Return the number of nodes."""
         return int(self._table.shape[0])
 
-    @property
-    def size(self) -> I64:
-        """Number of rows of each node on this machine."""
-        size: I64 = self.end - self.begin
-        return size
-
 
 def node_table(begin: I64, end: I64, number: I64, depth: I64, due_rows: I64, total: I64, squares: I64) -> I64:
-    """Return the table of nodes of a `Level` without parents or siblings, one row per node."""
-    parent = np.full(begin.shape[0], -1, dtype=np.int64)
-    return np.column_stack([parent, begin, end, number, depth, due_rows, total, squares])
+    """Return the table of nodes of a `Level` without parents or siblings, whose rows are all on this machine.
+
+    It has one row per node.
+    """
+    parent, size = np.full(begin.shape[0], -1, dtype=np.int64), end - begin
+    return np.column_stack([parent, begin, end, number, depth, due_rows, begin, size, total, squares])
+
+
+def from_left_to_right(nodes: I64) -> I64:
+    """Return nodes, given as in `node_table`, in the order of their rows."""
+    return nodes[np.argsort(nodes[:, _FIRST], kind="stable")]
 
 
 def without_parents(nodes: I64) -> I64:

@@ -56,6 +56,22 @@ class Tree:
         """Number of leaves."""
         return int(np.count_nonzero(self.feature < 0))
 
+    def breadth_first(self) -> I64:
+        """Return the nodes level by level, each level from left to right, shape (nodes,)."""
+        levels = [np.zeros(1, dtype=np.int64)]
+        while (parents := levels[-1][self.feature[levels[-1]] >= 0]).shape[0]:
+            left = self.left[parents].astype(np.int64)
+            levels.append(np.column_stack([left, left + 1]).ravel())
+        return np.concatenate(levels)
+
+    def reordered(self, order: I64) -> Tree:
+        """Return the tree with its nodes in another order, in which siblings still are neighbours."""
+        number = np.empty(self.n_nodes + 1, dtype=np.int32)
+        number[order] = np.arange(order.shape[0])
+        number[-1] = -1  # where a leaf's -1 points
+        arrays = {field.name: getattr(self, field.name)[order] for field in fields(self)}
+        return Tree(**arrays | {"left": number[arrays["left"]]})
+
     def only(self, kept: I64) -> Tree:
         """Return the tree of some nodes, ascending; those whose children are not kept become leaves."""
         number = np.full(self.n_nodes + 1, -1, dtype=np.int32)

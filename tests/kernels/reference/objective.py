@@ -14,11 +14,11 @@ from gtgbm.exact.arrays import (
 )
 
 
-def logistic_residuals(scores: F64, y: F64) -> tuple[F64, F64, float]:
-    """Residuals, curvatures and summed loss of the logistic loss."""
+def logistic_residuals(scores: F64, y: F64) -> tuple[F64, F64, F64]:
+    """Residuals, curvatures and values of the logistic loss."""
     p = 0.5 * (1.0 + np.tanh(0.5 * scores))
     q = 0.5 * (1.0 + np.tanh(-0.5 * scores))
-    return y - p, p * q, float((np.logaddexp(0.0, scores) - y * scores).sum())
+    return y - p, p * q, np.log1p(np.exp(-np.abs(scores))) + (np.maximum(scores, 0.0) - y * scores)
 
 
 def fixed_point(values: F64, scale: float) -> I64:
