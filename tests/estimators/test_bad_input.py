@@ -55,7 +55,7 @@ def assert_refused(
         ("penalty", -0.1, "[0, "),
         ("penalty", np.nan, "[0, "),
         ("penalty", np.inf, "[0, "),
-        ("n_features_to_select", 0, "1 .. 6"),
+        ("n_features_to_select", 0, "at least 1"),
         ("n_features_to_select", 7, "1 .. 6"),
         ("min_node_fraction", -0.1, "[0, 1]"),
         ("min_node_fraction", 1.5, "[0, 1]"),

@@ -31,19 +31,22 @@ ONLY_IN = {
     "lightgbm": {f"{PEERS}lightgbm_models.py"},
     "xgboost": {f"{PEERS}xgboost_models.py"},
     "catboost": {f"{PEERS}catboost_models.py"},
-    # A peer, but also the metrics everybody is scored by, the elimination around LightGBM, and small tables.
+    # A peer, but also the metrics everybody is scored by, the elimination around LightGBM, small tables, and folds.
     "sklearn": {
         f"{PEERS}sklearn_models.py",
         f"{PEERS}lightgbm_models.py",
         "measuring/scores.py",
         "measuring/data/whole.py",
+        "benchmarks/speed/path.py",
     },
-    # Besides the adapter: the demo data, the study that changes what is inside, and the times of kernels.
+    # Besides the adapter: the demo data, the study that changes what is inside, the times of kernels,
+    # and tables in files, which no other library trains on.
     "gtgbm": {
         f"{PEERS}gtgbm_models.py",
         "measuring/data/generated.py",
         "benchmarks/quality/group_testing.py",
         "benchmarks/speed/profile.py",
+        "benchmarks/speed/parquet.py",
     },
     # Besides: the server that clients are timed on, and the cold start of a process.
     "subprocess": {"measuring/processes.py", "measuring/environment.py", "benchmarks/speed/serving.py"},

@@ -124,7 +124,7 @@ def density(n_rows: int, searched: I64, values: Callable[[I64, I64], F64]) -> fl
     if searched.shape[0] < FEW_COLUMNS:
         return 1.0  # the choice does not depend on it
     rows = np.arange(0, n_rows, max(1, n_rows // 200))[:200]
-    columns = searched[:: max(1, searched.shape[0] // 200)][:200]
+    columns = searched[:: max(1, searched.shape[0] // 200)][:200].copy()  # kernels want contiguous arrays
     shares = []
     for column in values(columns, rows):
         _, counts = np.unique(column, return_counts=True)

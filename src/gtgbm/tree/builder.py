@@ -81,8 +81,10 @@ class TreeBuilder:
             is_category[at] = split.rules.is_category
             missing_left[at] = _missing_left(split)
             left[at] = split.left
-            gain[at] = split.gain / (scale**2 * unit)
+            gain[at] = split.gain
         n_rows = np.rint(n_rows / unit).astype(np.int64)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # the booster reports divergence
+            gain /= scale**2 * unit
         return Tree(feature, threshold, is_category, missing_left, left, np.zeros(n), n_rows, gain)
 
     def features(self) -> I64:
