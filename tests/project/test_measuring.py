@@ -31,7 +31,8 @@ ONLY_IN = {
     "lightgbm": {f"{PEERS}lightgbm_models.py"},
     "xgboost": {f"{PEERS}xgboost_models.py"},
     "catboost": {f"{PEERS}catboost_models.py"},
-    # A peer, but also the metrics everybody is scored by, the elimination around LightGBM, small tables, and folds.
+    # A peer, but also the metrics everybody is scored by, the elimination around LightGBM, small tables,
+    # and folds.
     "sklearn": {
         f"{PEERS}sklearn_models.py",
         f"{PEERS}lightgbm_models.py",
