@@ -58,11 +58,11 @@ class Tree:
 
     def breadth_first(self) -> I64:
         """Return the nodes level by level, each level from left to right, shape (nodes,)."""
-        levels = [np.zeros(1, dtype=np.int64)]
-        while (parents := levels[-1][self.feature[levels[-1]] >= 0]).shape[0]:
-            left = self.left[parents].astype(np.int64)
-            levels.append(np.column_stack([left, left + 1]).ravel())
-        return np.concatenate(levels)
+        left, order = self.left.tolist(), [0]
+        for node in order:  # grows while it is read
+            if left[node] >= 0:
+                order += (left[node], left[node] + 1)
+        return np.array(order, dtype=np.int64)
 
     def reordered(self, order: I64) -> Tree:
         """Return the tree with its nodes in another order, in which siblings still are neighbours."""
