@@ -57,3 +57,20 @@ def test_the_bar_follows_the_held_out_metric(followed: list[dict[str, float]], s
         evaluations = {"validation_0": values} if values else {}
         bar.update(Progress(round_, 2, 0.3, 4, None, evaluations))
     assert bar._bar.tasks[0].fields["state"] == f"features 4  {shown}"
+
+
+def test_the_progress_of_tasks_has_the_mean_of_their_metrics() -> None:
+    rng = np.random.default_rng(0)
+    X, task = rng.normal(size=(90, 3)), np.repeat(["a", "b", "c"], 30)
+    seen: list[Progress] = []
+    model = MultitaskGTGBMRegressor(task_penalty=0, n_estimators=3, eval_metric="mae", random_state=0)
+    # Task c has no validation rows.
+    model.fit(
+        X, X[:, 0], task=task, eval_set=(X[:60], X[:60, 0]), eval_task=task[:60], callbacks=[seen.append]
+    )
+    for round_, progress in enumerate(seen):
+        assert list(progress.evaluations) == ["validation_0"]
+        for name, value in progress.evaluations["validation_0"].items():
+            of_tasks = [model.evals_result_[k]["validation_0"][name][round_] for k in ("a", "b")]
+            assert value == pytest.approx(np.mean(of_tasks), rel=1e-12)
+    assert [progress.round for progress in seen] == [1, 2, 3]

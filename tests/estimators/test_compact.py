@@ -203,6 +203,18 @@ def test_wrong_input_is_refused() -> None:
         model.set_params(n_jobs=0).compact().predict(X[:, [7, 3]])
 
 
+@pytest.mark.parametrize("several", [[1.0, 2.0], np.ones(3), np.ones(1), pd.Series([1.0])], ids=repr)
+def test_a_row_by_name_refuses_several_values(several: Any) -> None:
+    X, y = table()
+    frame = pd.DataFrame(X[:, [7, 3]], columns=["a", "b"]).assign(city=np.where(y > 0, "Rome", "Oslo"))
+    small = GTGBMRegressor(penalty=0, n_estimators=5, random_state=0).fit(frame, y).compact()
+    one = small.predict({"a": 1.0, "b": 1.0, "city": "Rome"})
+    assert small.predict({"a": np.array(1.0), "b": np.float32(1.0), "city": np.array("Rome")}) == one
+    for name in ("a", "b", "city"):
+        with pytest.raises(ValueError, match=f"X: '{name}' holds several values .* give a dataframe"):
+            small.predict({"a": 1.0, "b": 1.0, "city": "Rome"} | {name: several})
+
+
 def test_no_rows() -> None:
     X, y = table()
     small = AGBMClassifier(n_estimators=3).fit(X, y > 0).compact()

@@ -23,8 +23,10 @@ class Progress(NamedTuple):
         Number of features selected so far.
     validation_loss : float or None
         The value that early stopping uses: the last metric, or else the loss, of the last validation set.
+        None for several tasks, each of which stops on its own.
     evaluations : mapping
-        Loss and metrics of each validation set after this round, by the names in ``evals_result_``.
+        Loss and metrics of each validation set after this round, by the names in ``evals_result_``. For
+        several tasks, means over those with validation rows, weighted by their numbers of training rows.
     """
 
     round: int

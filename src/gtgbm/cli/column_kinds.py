@@ -144,7 +144,7 @@ class ColumnText:
             if 0 < len(words) <= _FEW_WORDS and self._is_nearly_all(count):
                 option = f"--missing-values {shlex.quote(','.join(words))}"
                 raise UserError(
-                    f"{where}: column {self.name!r} has {count:,} {kind}s, but also {self.example(kind)}: "
+                    f"{where}: column {self.name!r} holds {kind}s, but also {self.example(kind)}: "
                     f"mend it; or give {option}, if that stands for a missing value{as_text}"
                 )
 

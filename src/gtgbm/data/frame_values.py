@@ -133,6 +133,18 @@ def number_of(value: Any, name: str) -> float:
     raise TypeError(f"X: {name!r} is {value!r}, which is neither a number nor a time: convert it")
 
 
+def single_value(value: Any, name: str) -> Any:
+    """Return an entry of a row by name, after checking that it is one value and not a column."""
+    value = plain(value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value)
+    # Tuples may be categories.
+    if hasattr(value, "__len__") and not isinstance(value, str | bytes | tuple):
+        raise ValueError(
+            f"X: {name!r} holds several values ({type(value).__name__}), but a mapping is a single row by "
+            "name: give a dataframe for several rows"
+        )
+    return value
+
+
 def category_of(value: Any, categories: dict[str, float]) -> float:
     """Return the code of a single value of a categorical column; NaN if it is missing."""
     value = plain(value)

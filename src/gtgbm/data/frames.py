@@ -37,6 +37,7 @@ from gtgbm.data.frame_values import (
     kinds_of,
     number_of,
     numbers_of,
+    single_value,
 )
 from gtgbm.exact import F64, Table
 
@@ -144,7 +145,7 @@ class FrameSchema:
             raise ValueError(f"X has no entries {listed(absent)}; it needs {listed(names)}")
         row = np.empty(len(self.columns))
         for k, column in enumerate(self.columns):
-            value = values[column.name]
+            value = single_value(values[column.name], column.name)
             kind = kind_of_value(value)
             if column.kind == "category":
                 row[k] = category_of(value, KnownCodes(column.categories))

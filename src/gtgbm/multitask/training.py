@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -32,6 +33,9 @@ from gtgbm.multitask.shared_columns import SharedTable
 from gtgbm.multitask.task import Task, TaskSharing
 from gtgbm.multitask.task_prices import TaskCosts
 from gtgbm.multitask.turns import Parallel, Sequential, Turns, TurnsState
+
+Evaluations = Mapping[str, Mapping[str, float]]
+"""Losses and metrics after a round, by validation set and name."""
 
 
 @dataclass(frozen=True)
@@ -196,8 +200,27 @@ def _with_used(
 
 
 def _progress(fits: Sequence[Fit], sizes: F64, turns: Turns) -> Progress:
-    """Return the most rounds of any task, and the mean training loss, weighted by numbers of rows."""
+    """Return the most rounds of any task, and means of losses and metrics, weighted by training rows."""
     progress = [fit.booster.progress() for fit in fits]
     loss = float(np.average([of_task.training_loss for of_task in progress], weights=sizes))
     n_done = max(of_task.round for of_task in progress)
-    return Progress(n_done, progress[0].n_rounds, loss, len(turns.owned), None, {})
+    evaluations = _mean_evaluations([of_task.evaluations for of_task in progress], sizes)
+    return Progress(n_done, progress[0].n_rounds, loss, len(turns.owned), None, evaluations)
+
+
+def _mean_evaluations(of_tasks: Sequence[Evaluations], sizes: F64) -> Evaluations:
+    """Return the means over the tasks that have validation rows; metrics that are NaN are left out."""
+    known: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for of_task, size in zip(of_tasks, sizes.tolist(), strict=True):
+        for of_set, values in of_task.items():
+            for name, value in values.items():
+                known.setdefault(of_set, {}).setdefault(name, []).append((value, size))
+    return {
+        of_set: {name: _mean(values) for name, values in named.items()} for of_set, named in known.items()
+    }
+
+
+def _mean(values: Sequence[tuple[float, float]]) -> float:
+    numbers = [(value, size) for value, size in values if not math.isnan(value)]
+    total = sum(size for _, size in numbers)
+    return sum(value * size for value, size in numbers) / total if numbers else math.nan
