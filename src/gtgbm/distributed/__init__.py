@@ -1,0 +1,8 @@
+"""Training on several machines: ``gtgbm.distributed.dask``.
+
+Workers that hold rows of a table train one model together, which has the same bytes as that of one machine.
+"""
+
+from gtgbm.exact import WorkerError
+
+__all__ = ["WorkerError"]

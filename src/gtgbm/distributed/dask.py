@@ -1,0 +1,226 @@
+"""Training and prediction on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from distributed import Client, Future, MultiLock, default_client, wait
+from sklearn.base import clone
+
+from gtgbm.boosting import Progress, ProgressBar
+from gtgbm.distributed.dask_parts import Partitions, partitions_of
+from gtgbm.distributed.dask_prediction import predict
+from gtgbm.distributed.dask_worker import Job, fit_on_worker, listen_on_worker
+from gtgbm.distributed.mesh import Address
+from gtgbm.distributed.parquet import parquet_parts
+from gtgbm.exact import WorkerError
+
+__all__ = ["fit", "fit_parquet", "predict"]
+
+_POLL = 0.1
+_GRACE = 1.0
+"""Seconds between looks at the workers, and those that a worker has to tell its error after another did."""
+
+
+def fit(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    client: Client | None = None,
+    sample_weight: Any = None,
+    qid: Any = None,
+    eval_set: Any = None,
+    eval_sample_weight: Any = None,
+    eval_qid: Any = None,
+    progress: Callable[[Progress], None] | None = None,
+    timeout: float = 300.0,
+) -> Any:
+    """Fit an estimator to a table whose partitions are on the workers of a cluster.
+
+    The model is the same, byte for byte, as that of ``estimator.fit`` with the whole table on one machine.
+
+    Parameters
+    ----------
+    estimator : estimator of a single task
+        It is not changed.
+    X : dask array, dask dataframe, or list of delayed objects or futures
+        Partitions are arrays or dataframes of any library. Partitions without rows are allowed.
+    y : the same, with as many partitions of the same lengths
+    client : distributed.Client, optional
+        None: the client that was created last.
+    sample_weight, qid : the same, optional
+        Weights, and for rankers queries. All rows of a query are in one partition.
+    eval_set : (X, y) or list of such pairs, optional
+        Sets on which loss and metrics are evaluated after each round, partitioned like `X` and `y`.
+    eval_sample_weight, eval_qid : list, optional
+        One entry for each eval set.
+    progress : callable, optional
+        Called with a ``Progress`` after each round.
+    timeout : float
+        Seconds that a worker may take to answer the others, before it is taken for lost.
+
+    Returns
+    -------
+    estimator
+        A fitted copy of the estimator.
+
+    Raises
+    ------
+    gtgbm.distributed.WorkerError
+        If a worker is lost or does not answer. Errors of workers are raised as they are.
+    """
+    client = default_client() if client is None else client
+    tables = [partitions_of(client, X, y, sample_weight, qid, "X")]
+    pairs = [] if eval_set is None else [eval_set] if isinstance(eval_set, tuple) else list(eval_set)
+    weights, qids = _per_set(eval_sample_weight, len(pairs)), _per_set(eval_qid, len(pairs))
+    for k, (Z, z) in enumerate(pairs):
+        tables.append(partitions_of(client, Z, z, weights[k], qids[k], f"eval_set[{k}]"))
+    return _fit_partitions(client, estimator, tables, progress, timeout)
+
+
+def fit_parquet(
+    estimator: Any,
+    path: str | Sequence[str],
+    target: str,
+    *,
+    client: Client | None = None,
+    sample_weight: str | None = None,
+    qid: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    timeout: float = 300.0,
+) -> Any:
+    """Fit an estimator to Parquet files; the workers read them, a row group at a time.
+
+    Parameters
+    ----------
+    estimator : estimator of a single task
+        It is not changed.
+    path : str or list of str
+        Files, folders or patterns such as ``"clicks/*.parquet"``, in a place that all workers can read.
+    target : str
+        Column of the targets.
+    sample_weight, qid : str, optional
+        Columns of weights and queries.
+    client, progress, timeout
+        As in `fit`.
+
+    Returns
+    -------
+    estimator
+        A fitted copy of the estimator.
+    """
+    client = default_client() if client is None else client
+    X, columns, names = parquet_parts(path, [target, sample_weight, qid])
+    y, weight, queries = columns
+    table = partitions_of(client, X, y, weight, queries, "X", names)
+    return _fit_partitions(client, estimator, [table], progress, timeout)
+
+
+def _per_set(values: Any, n_sets: int) -> list[Any]:
+    if values is None:
+        return [None] * n_sets
+    if not isinstance(values, list | tuple) or len(values) != n_sets:
+        raise ValueError(f"eval_sample_weight and eval_qid need one entry for each of {n_sets} eval sets")
+    return list(values)
+
+
+def _fit_partitions(
+    client: Client,
+    estimator: Any,
+    tables: Sequence[Partitions],
+    progress: Callable[[Progress], None] | None,
+    timeout: float,
+) -> Any:
+    """Let all workers that get partitions fit a copy of the estimator, and return that of the first."""
+    model = clone(estimator)
+    workers = tables[0].place(client)
+    for table in tables[1:]:
+        table.place(client, workers)
+    token = secrets.token_bytes(16)
+    topic = f"gtgbm-{token.hex()}"
+    with ExitStack() as stack:
+        bar = stack.enter_context(
+            ProgressBar(bool(getattr(model, "verbose", 0)), getattr(model, "n_estimators", 0))
+        )
+
+        def tell(event: tuple[Any, Any]) -> None:
+            news = Progress(*(event[1][name] for name in Progress._fields))
+            bar.update(news)
+            if progress is not None:
+                progress(news)
+
+        # Two fits at once would wait for each other's threads.
+        stack.enter_context(MultiLock(names=[f"gtgbm-{worker}" for worker in workers], client=client))
+        client.subscribe_topic(topic, tell)
+        stack.callback(client.unsubscribe_topic, topic)
+        addresses = _listening(client, workers, token, timeout)
+        futures = []
+        for rank, worker in enumerate(workers):
+            job = Job(rank, worker, addresses, token, timeout, topic)
+            parts = [table.of_worker(worker) for table in tables]
+            futures.append(
+                # Where its worker is lost, a task moves to another one, and fails there at once.
+                client.submit(
+                    fit_on_worker,
+                    model,
+                    job,
+                    parts,
+                    workers=[worker],
+                    allow_other_workers=True,
+                    pure=False,
+                    retries=0,
+                )
+            )
+        return _result(client, futures, workers)
+
+
+def _listening(client: Client, workers: Sequence[str], token: bytes, timeout: float) -> list[Address]:
+    """Return where the workers listen for each other."""
+    futures = [
+        client.submit(listen_on_worker, token, workers=[worker], pure=False, allow_other_workers=False)
+        for worker in workers
+    ]
+    try:
+        wait(futures, timeout=timeout)
+    except TimeoutError:
+        late = next(worker for worker, one in zip(workers, futures, strict=True) if one.status == "pending")
+        raise WorkerError(
+            f"worker {late} did not begin within {timeout:g} s: it is busy or lost; restart it"
+        ) from None
+    addresses: list[Address] = client.gather(futures)
+    return addresses
+
+
+def _result(client: Client, futures: Sequence[Future], workers: Sequence[str]) -> Any:
+    """Return the model of the first worker, or raise the error that came first."""
+    try:
+        while any(future.status == "pending" for future in futures):
+            failed = [future for future in futures if future.status in ("error", "cancelled", "lost")]
+            if failed:
+                break
+            known = client.nthreads()
+            gone = [worker for worker in workers if worker not in known]
+            if gone:
+                # The others notice as well: their errors are the same.
+                raise WorkerError(f"worker {gone[0]} was lost: the cluster does not know it any more")
+            time.sleep(_POLL)
+        _raise_cause(futures)
+        return futures[0].result()
+    finally:
+        client.cancel(list(futures), force=True)
+
+
+def _raise_cause(futures: Sequence[Future]) -> None:
+    """Raise the error of the worker that failed first; others only tell that it did."""
+    if not any(future.status == "error" for future in futures):
+        return
+    deadline = time.monotonic() + _GRACE
+    while time.monotonic() < deadline and any(future.status == "pending" for future in futures):
+        time.sleep(_POLL)
+    errors = [future.exception() for future in futures if future.status == "error"]
+    raise next((error for error in errors if not isinstance(error, WorkerError)), errors[0])

@@ -1,0 +1,159 @@
+"""Fits on the workers of a Dask cluster: the same bytes, and named errors."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import gtgbm
+from gtgbm.distributed import WorkerError
+from tests.distributed.test_shards import WEIGHT, N, X, Y, classes, frame
+from tests.estimators.golden_models import written
+from tests.strategies import selects_few
+
+distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+delayed = pytest.importorskip("dask").delayed
+pa = pytest.importorskip("pyarrow")
+
+CHUNKS = (100, 0, 30, 120, 50)
+SHAPE: dict[str, Any] = {"n_estimators": 2, "min_node_fraction": 0.1, "random_state": 0, "n_jobs": 1}
+pytestmark = [selects_few, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with (
+        distributed.LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as connected,
+    ):
+        yield connected
+
+
+def gd() -> Any:
+    from gtgbm.distributed import dask
+
+    return dask
+
+
+def arrays(values: Any) -> Any:
+    width = (values.shape[1],) if values.ndim == 2 else ()
+    return da.from_array(values, chunks=(CHUNKS, *width))
+
+
+def test_arrays_with_weights_and_early_stopping(client: Any) -> None:
+    model = gtgbm.GTGBMClassifier(eval_metric="auc", early_stopping_rounds=1, **SHAPE)
+    other = X[:90], classes()[:90]
+    alone = clone(model).fit(X, classes(), sample_weight=WEIGHT, eval_set=[other])
+    seen: list[Any] = []
+    fitted = gd().fit(
+        model,
+        arrays(X),
+        da.from_array(classes(), chunks=150),  # other chunks than X
+        client=client,
+        sample_weight=arrays(WEIGHT),
+        eval_set=[(da.from_array(other[0], chunks=(40, 8)), da.from_array(other[1], chunks=40))],
+        progress=seen.append,
+    )
+    assert written(fitted) == written(alone)
+    assert not hasattr(model, "trees_")
+    assert seen[-1].round == len(alone.evals_result_["validation_0"]["auc"])
+    probability = gd().predict(fitted, arrays(X), method="predict_proba")
+    np.testing.assert_array_equal(probability.compute(), alone.predict_proba(X))
+    np.testing.assert_array_equal(gd().predict(fitted, arrays(X)).compute(), alone.predict(X))
+
+
+def test_dataframes_with_categories(client: Any) -> None:
+    model = gtgbm.GTGBMClassifier(**SHAPE)
+    alone = clone(model).fit(frame(), classes())
+    table = dd.from_pandas(frame(), npartitions=4)
+    fitted = gd().fit(model, table, dd.from_pandas(pd.Series(classes()), npartitions=4), client=client)
+    assert written(fitted) == written(alone)
+    np.testing.assert_array_equal(gd().predict(fitted, table).compute(), alone.predict(frame()))
+
+
+def test_delayed_parts_and_a_limit(client: Any) -> None:
+    model = gtgbm.GTGBMRegressor(n_features_to_select=2, penalty=0.0, **SHAPE)
+    places = [slice(0, 0), slice(0, 140), slice(140, N)]
+    parts = [(delayed(X[at]), delayed(Y[at])) for at in places]
+    fitted = gd().fit(model, [part for part, _ in parts], [y for _, y in parts], client=client)
+    assert written(fitted) == written(clone(model).fit(X, Y))
+
+
+def test_rankings(client: Any) -> None:
+    model, qid = gtgbm.GTGBMRanker(**SHAPE), np.repeat(np.arange(N // 10), 10)
+    alone = clone(model).fit(X, classes(4), qid=qid)
+    fitted = gd().fit(model, arrays(X), arrays(classes(4)), qid=arrays(qid), client=client)
+    assert written(fitted) == written(alone)
+
+
+def test_parquet(client: Any, tmp_path: Path) -> None:
+    table = frame().assign(y=Y)
+    for k, at in enumerate((slice(0, 130), slice(130, N))):
+        table[at].to_parquet(tmp_path / f"part-{k}.parquet", row_group_size=70, index=False)
+    model = gtgbm.GTGBMRegressor(**SHAPE)
+    fitted = gd().fit_parquet(model, str(tmp_path), "y", client=client)
+    assert written(fitted) == written(clone(model).fit(frame(), Y))
+    with pytest.raises(ValueError, match=r"part-0.parquet has no columns 'z'"):
+        gd().fit_parquet(model, str(tmp_path), "z", client=client)
+    table.drop(columns="x3").to_parquet(tmp_path / "part-2.parquet", index=False)
+    with pytest.raises(ValueError, match=r"part-2.parquet, row group 0 of X lacks columns 'x3'"):
+        gd().fit_parquet(model, str(tmp_path / "*.parquet"), "y", client=client)
+    with pytest.raises(FileNotFoundError, match="there are no such Parquet files"):
+        gd().fit_parquet(model, str(tmp_path / "none*"), "y", client=client)
+
+
+def test_partitions_that_do_not_fit_are_named(client: Any) -> None:
+    model, table = gtgbm.GTGBMRegressor(**SHAPE), frame()
+    halves = [slice(0, 150), slice(150, N)]
+    y = [delayed(Y[at]) for at in halves]
+
+    def fit(parts: list[Any], targets: Any = None) -> Any:
+        return gd().fit(
+            model, [delayed(part) for part in parts], y if targets is None else targets, client=client
+        )
+
+    with pytest.raises(ValueError, match="partition 1: X has 149 rows, y 150"):
+        fit([X[:150], X[151:]])
+    with pytest.raises(ValueError, match="X has 2 partitions, y 1: repartition"):
+        fit([X[:150], X[150:]], y[:1])
+    with pytest.raises(ValueError, match="partition 1 of X lacks columns 'x2'"):
+        fit([table[:150], table[150:].drop(columns="x2")])
+    with pytest.raises(ValueError, match="partition 1 of X: column 'x1' is of type category"):
+        fit([table[:150], table[150:].assign(x1="text")])
+    with pytest.raises(ValueError, match="partition 1 of X has 7 columns, partition 0 has 8"):
+        fit([X[:150], X[150:, :7]])
+    with pytest.raises(TypeError, match="X is a ndarray: give a dask array"):
+        gd().fit(model, X, Y, client=client)
+    qid = arrays(np.repeat(np.arange(N // 10), 10) % 7)
+    with pytest.raises(ValueError, match="query 0 are on several workers"):
+        gd().fit(gtgbm.GTGBMRanker(**SHAPE), arrays(X), arrays(classes(4)), qid=qid, client=client)
+    bad = np.where(np.arange(N) == 200, np.nan, Y)
+    with pytest.raises(ValueError, match="y contains NaN"):
+        gd().fit(model, arrays(X), arrays(bad), client=client)
+
+
+def test_a_worker_that_is_killed_is_named(client: Any) -> None:
+    begun, pids = threading.Event(), client.run(os.getpid)
+
+    def strike() -> None:
+        begun.wait(60)
+        os.kill(pids[sorted(pids)[1]], signal.SIGKILL)
+
+    striker = threading.Thread(target=strike)
+    striker.start()
+    endless = gtgbm.AGBMClassifier(**{**SHAPE, "n_estimators": 100_000}, subsample=0.9)
+    given = arrays(X), arrays(classes())
+    with pytest.raises(WorkerError, match="was lost"):
+        gd().fit(endless, *given, client=client, progress=lambda _: begun.set(), timeout=20.0)
+    striker.join()
