@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import selectors
 import socket
 import time
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gtgbm.distributed.mesh import Mesh, listen
+from gtgbm.distributed.mesh import _SHARE, Mesh, _Transfer, listen
 from gtgbm.exact import Shard, WorkerError, assemble, union
 from gtgbm.exact.communicator import LocalCommunicator
 from tests.distributed.thread_shards import ThreadCommunicator, run
@@ -143,12 +144,27 @@ def test_workers_out_of_step_are_told() -> None:
 
     def work(worker: Any) -> None:
         ask, given = (worker.max, np.zeros(2)) if worker.rank else (worker.sum, np.zeros(5, dtype=np.int64))
-        with pytest.raises(WorkerError, match="out of step"):
+        with pytest.raises(WorkerError, match="out of step") as caught:
             ask(given)
+        worker.close(str(caught.value))
 
     run(workers, work)
-    for worker in workers:
-        worker.close()
+
+
+def test_a_reason_is_not_taken_for_the_rest_of_a_message() -> None:
+    workers = meshes(2)
+
+    def work(worker: Any) -> None:
+        if worker.rank:
+            with pytest.raises(WorkerError, match=r"worker 0 .* was lost"):
+                worker.share(b"")
+            worker.close()
+            return
+        transfer = worker._transfers[1] = _Transfer(_SHARE, 1, memoryview(b"8 values"))
+        transfer.advance(worker._peers[1], selectors.EVENT_WRITE, None)  # the header alone
+        worker.close("no more memory")
+
+    run(workers, work)
 
 
 def test_strangers_are_turned_away_and_missing_workers_named() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
+import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 delayed = pytest.importorskip("dask").delayed
-pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow")
 
 CHUNKS = (100, 0, 30, 120, 50)
 SHAPE: dict[str, Any] = {"n_estimators": 2, "min_node_fraction": 0.1, "random_state": 0, "n_jobs": 1}
@@ -34,7 +35,7 @@ pytestmark = [selects_few, pytest.mark.filterwarnings("ignore::DeprecationWarnin
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     with (
-        distributed.LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as connected,
     ):
         yield connected
@@ -49,6 +50,24 @@ def gd() -> Any:
 def arrays(values: Any) -> Any:
     width = (values.shape[1],) if values.ndim == 2 else ()
     return da.from_array(values, chunks=(CHUNKS, *width))
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 3, 4])
+def test_any_number_of_workers_with_scattered_parts(client: Any, n_workers: int) -> None:
+    model = gtgbm.GTGBMClassifier(search="group-testing", subsample=0.8, **SHAPE)
+    workers = sorted(client.nthreads())[:n_workers]
+    rng = np.random.default_rng(n_workers)
+    bounds = [0, *sorted(rng.integers(0, N, 9).tolist()), 200, 200, N]
+    places = [slice(*pair) for pair in pairwise(sorted(bounds))]
+    owner = [workers[k % n_workers] for k in range(len(places))]
+
+    def on_worker(values: Any) -> list[Any]:
+        parts = zip(places, owner, strict=True)
+        return [client.scatter(values[at], workers=[one], hash=False) for at, one in parts]
+
+    given = on_worker(X), on_worker(classes())
+    fitted = gd().fit(model, *given, sample_weight=on_worker(WEIGHT), client=client, workers=workers)
+    assert written(fitted) == written(clone(model).fit(X, classes(), sample_weight=WEIGHT))
 
 
 def test_arrays_with_weights_and_early_stopping(client: Any) -> None:
@@ -105,12 +124,15 @@ def test_parquet(client: Any, tmp_path: Path) -> None:
     fitted = gd().fit_parquet(model, str(tmp_path), "y", client=client)
     assert written(fitted) == written(clone(model).fit(frame(), Y))
     with pytest.raises(ValueError, match=r"part-0.parquet has no columns 'z'"):
-        gd().fit_parquet(model, str(tmp_path), "z", client=client)
+        gd().fit_parquet(model, tmp_path, "z", client=client)
+    content = bytearray((tmp_path / "part-1.parquet").read_bytes())
+    content[40:400] = b"x" * 360
+    (tmp_path / "part-1.parquet").write_bytes(content)
+    with pytest.raises(OSError, match=r"part-1.parquet: row group 0 cannot be read"):
+        gd().fit_parquet(model, tmp_path, "y", client=client)
     table.drop(columns="x3").to_parquet(tmp_path / "part-2.parquet", index=False)
-    with pytest.raises(ValueError, match=r"part-2.parquet, row group 0 of X lacks columns 'x3'"):
+    with pytest.raises(ValueError, match=r"part-2.parquet has no columns 'x3', which .*part-0"):
         gd().fit_parquet(model, str(tmp_path / "*.parquet"), "y", client=client)
-    with pytest.raises(FileNotFoundError, match="there are no such Parquet files"):
-        gd().fit_parquet(model, str(tmp_path / "none*"), "y", client=client)
 
 
 def test_partitions_that_do_not_fit_are_named(client: Any) -> None:
@@ -143,17 +165,43 @@ def test_partitions_that_do_not_fit_are_named(client: Any) -> None:
         gd().fit(model, arrays(X), arrays(bad), client=client)
 
 
-def test_a_worker_that_is_killed_is_named(client: Any) -> None:
-    begun, pids = threading.Event(), client.run(os.getpid)
+@pytest.mark.parametrize("what", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_worker_that_is_killed_or_frozen_is_named(client: Any, what: int) -> None:
+    pids = client.run(os.getpid)
+    victim = sorted(pids)[1]
+    struck: list[float] = []
 
-    def strike() -> None:
-        begun.wait(60)
-        os.kill(pids[sorted(pids)[1]], signal.SIGKILL)
+    def strike(_: Any) -> None:
+        if not struck:
+            os.kill(pids[victim], what)
+            struck.append(time.monotonic())
 
-    striker = threading.Thread(target=strike)
-    striker.start()
     endless = gtgbm.AGBMClassifier(**{**SHAPE, "n_estimators": 100_000}, subsample=0.9)
     given = arrays(X), arrays(classes())
-    with pytest.raises(WorkerError, match="was lost"):
-        gd().fit(endless, *given, client=client, progress=lambda _: begun.set(), timeout=20.0)
-    striker.join()
+    expected = "was lost" if what == signal.SIGKILL else r"worker 1 .* did not answer within 2 s"
+    try:
+        with pytest.raises(WorkerError, match=expected):
+            gd().fit(endless, *given, client=client, progress=strike, timeout=2.0)
+        assert time.monotonic() - struck[0] < 5.0
+    finally:
+        if what == signal.SIGSTOP:
+            os.kill(pids[victim], signal.SIGCONT)
+    client.wait_for_workers(4, timeout=30)
+    alive = client.run(os.getpid)
+    assert all(alive[worker] == pid for worker, pid in pids.items() if worker != victim)
+    model = gtgbm.GTGBMClassifier(**SHAPE)
+    assert written(gd().fit(model, *given, client=client)) == written(clone(model).fit(X, classes()))
+
+
+def test_an_error_of_progress_ends_the_fit(client: Any) -> None:
+    endless = gtgbm.AGBMClassifier(**{**SHAPE, "n_estimators": 100_000}, subsample=0.9)
+
+    def refuse(_: Any) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        gd().fit(endless, arrays(X), arrays(classes()), client=client, progress=refuse)
+    model = gtgbm.GTGBMRegressor(**SHAPE)
+    # The workers have ended the other fit.
+    fitted = gd().fit(model, arrays(X), arrays(Y), client=client, timeout=5.0)
+    assert written(fitted) == written(clone(model).fit(X, Y))

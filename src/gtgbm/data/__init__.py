@@ -26,6 +26,7 @@ from gtgbm.data.frames import (
 )
 from gtgbm.data.input import MAX_COLUMNS, AnyTable, as_table, check_rows, check_sparse, issparse, unmasked
 from gtgbm.data.parquet_columns import ParquetColumns
+from gtgbm.data.parquet_files import ParquetFiles
 from gtgbm.data.parquet_numbers import ParquetNumbers
 from gtgbm.data.parquet_table import ParquetTable
 from gtgbm.data.row_samples import sample_rows
@@ -50,6 +51,7 @@ __all__ = [
     "Kind",
     "MemoryCodes",
     "ParquetColumns",
+    "ParquetFiles",
     "ParquetNumbers",
     "ParquetTable",
     "ShardedColumns",

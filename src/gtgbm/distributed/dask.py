@@ -12,7 +12,7 @@ from distributed import Client, Future, MultiLock, default_client, wait
 from sklearn.base import clone
 
 from gtgbm.boosting import Progress, ProgressBar
-from gtgbm.distributed.dask_parts import Partitions, partitions_of
+from gtgbm.distributed.dask_parts import Cluster, Partitions, partitions_of
 from gtgbm.distributed.dask_prediction import predict
 from gtgbm.distributed.dask_worker import Job, fit_on_worker, listen_on_worker
 from gtgbm.distributed.mesh import Address
@@ -32,6 +32,7 @@ def fit(
     y: Any,
     *,
     client: Client | None = None,
+    workers: Sequence[str] | None = None,
     sample_weight: Any = None,
     qid: Any = None,
     eval_set: Any = None,
@@ -53,6 +54,8 @@ def fit(
     y : the same, with as many partitions of the same lengths
     client : distributed.Client, optional
         None: the client that was created last.
+    workers : sequence of str, optional
+        Addresses of the workers that may take part; None: all of the cluster.
     sample_weight, qid : the same, optional
         Weights, and for rankers queries. All rows of a query are in one partition.
     eval_set : (X, y) or list of such pairs, optional
@@ -74,21 +77,22 @@ def fit(
     gtgbm.distributed.WorkerError
         If a worker is lost or does not answer. Errors of workers are raised as they are.
     """
-    client = default_client() if client is None else client
-    tables = [partitions_of(client, X, y, sample_weight, qid, "X")]
+    cluster = Cluster.of(default_client() if client is None else client, workers)
+    tables = [partitions_of(cluster, X, y, sample_weight, qid, "X")]
     pairs = [] if eval_set is None else [eval_set] if isinstance(eval_set, tuple) else list(eval_set)
     weights, qids = _per_set(eval_sample_weight, len(pairs)), _per_set(eval_qid, len(pairs))
     for k, (Z, z) in enumerate(pairs):
-        tables.append(partitions_of(client, Z, z, weights[k], qids[k], f"eval_set[{k}]"))
-    return _fit_partitions(client, estimator, tables, progress, timeout)
+        tables.append(partitions_of(cluster, Z, z, weights[k], qids[k], f"eval_set[{k}]"))
+    return _fit_partitions(cluster, estimator, tables, progress, timeout)
 
 
 def fit_parquet(
     estimator: Any,
-    path: str | Sequence[str],
+    path: Any,
     target: str,
     *,
     client: Client | None = None,
+    workers: Sequence[str] | None = None,
     sample_weight: str | None = None,
     qid: str | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -100,13 +104,13 @@ def fit_parquet(
     ----------
     estimator : estimator of a single task
         It is not changed.
-    path : str or list of str
+    path : str, path, or list of them
         Files, folders or patterns such as ``"clicks/*.parquet"``, in a place that all workers can read.
     target : str
         Column of the targets.
     sample_weight, qid : str, optional
         Columns of weights and queries.
-    client, progress, timeout
+    client, workers, progress, timeout
         As in `fit`.
 
     Returns
@@ -114,11 +118,11 @@ def fit_parquet(
     estimator
         A fitted copy of the estimator.
     """
-    client = default_client() if client is None else client
+    cluster = Cluster.of(default_client() if client is None else client, workers)
     X, columns, names = parquet_parts(path, [target, sample_weight, qid])
     y, weight, queries = columns
-    table = partitions_of(client, X, y, weight, queries, "X", names)
-    return _fit_partitions(client, estimator, [table], progress, timeout)
+    table = partitions_of(cluster, X, y, weight, queries, "X", names)
+    return _fit_partitions(cluster, estimator, [table], progress, timeout)
 
 
 def _per_set(values: Any, n_sets: int) -> list[Any]:
@@ -130,17 +134,17 @@ def _per_set(values: Any, n_sets: int) -> list[Any]:
 
 
 def _fit_partitions(
-    client: Client,
+    cluster: Cluster,
     estimator: Any,
     tables: Sequence[Partitions],
     progress: Callable[[Progress], None] | None,
     timeout: float,
 ) -> Any:
     """Let all workers that get partitions fit a copy of the estimator, and return that of the first."""
-    model = clone(estimator)
-    workers = tables[0].place(client)
+    model, client = clone(estimator), cluster.client
+    workers = tables[0].place(cluster)
     for table in tables[1:]:
-        table.place(client, workers)
+        table.place(Cluster(client, workers))
     token = secrets.token_bytes(16)
     topic = f"gtgbm-{token.hex()}"
     with ExitStack() as stack:
@@ -148,11 +152,16 @@ def _fit_partitions(
             ProgressBar(bool(getattr(model, "verbose", 0)), getattr(model, "n_estimators", 0))
         )
 
+        refused: list[Exception] = []
+
         def tell(event: tuple[Any, Any]) -> None:
             news = Progress(*(event[1][name] for name in Progress._fields))
-            bar.update(news)
-            if progress is not None:
-                progress(news)
+            try:
+                bar.update(news)
+                if progress is not None:
+                    progress(news)
+            except Exception as error:  # raised again by the thread that waits
+                refused.append(error)
 
         # Two fits at once would wait for each other's threads.
         stack.enter_context(MultiLock(names=[f"gtgbm-{worker}" for worker in workers], client=client))
@@ -176,7 +185,7 @@ def _fit_partitions(
                     retries=0,
                 )
             )
-        return _result(client, futures, workers)
+        return _result(client, futures, workers, refused)
 
 
 def _listening(client: Client, workers: Sequence[str], token: bytes, timeout: float) -> list[Address]:
@@ -196,13 +205,16 @@ def _listening(client: Client, workers: Sequence[str], token: bytes, timeout: fl
     return addresses
 
 
-def _result(client: Client, futures: Sequence[Future], workers: Sequence[str]) -> Any:
+def _result(
+    client: Client, futures: Sequence[Future], workers: Sequence[str], refused: Sequence[Exception]
+) -> Any:
     """Return the model of the first worker, or raise the error that came first."""
     try:
         while any(future.status == "pending" for future in futures):
-            failed = [future for future in futures if future.status in ("error", "cancelled", "lost")]
-            if failed:
+            if any(future.status == "error" for future in futures):
                 break
+            if refused:
+                raise refused[0]
             known = client.nthreads()
             gone = [worker for worker in workers if worker not in known]
             if gone:
@@ -210,7 +222,7 @@ def _result(client: Client, futures: Sequence[Future], workers: Sequence[str]) -
                 raise WorkerError(f"worker {gone[0]} was lost: the cluster does not know it any more")
             time.sleep(_POLL)
         _raise_cause(futures)
-        return futures[0].result()
+        return futures[0].result()  # raises an error if it was cancelled
     finally:
         client.cancel(list(futures), force=True)
 

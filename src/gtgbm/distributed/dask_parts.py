@@ -18,6 +18,26 @@ _IMBALANCE = 1.2
 
 
 @dataclass(frozen=True)
+class Cluster:
+    """A cluster, and the addresses of those of its workers that may take part."""
+
+    client: Client
+    workers: Sequence[str]
+
+    @classmethod
+    def of(cls, client: Client, workers: Sequence[str] | None) -> Cluster:
+        """Return a cluster with some of its workers, or all."""
+        known = sorted(client.nthreads())
+        unknown = [worker for worker in workers or () if worker not in known]
+        if unknown:
+            raise ValueError(f"workers: the cluster has no worker {listed(unknown)}; it has {listed(known)}")
+        chosen = known if workers is None else list(workers)
+        if not chosen:
+            raise ValueError("workers: there are none: start some, or give the addresses of some")
+        return cls(client, chosen)
+
+
+@dataclass(frozen=True)
 class _Facts:
     """What is known of a partition: rows of each of its parts, and names and kinds of its columns."""
 
@@ -43,20 +63,13 @@ class Partitions:
     rows: np.ndarray[Any, np.dtype[np.int64]]
     owner: list[str] = field(default_factory=list)
 
-    def place(self, client: Client, workers: Sequence[str] | None = None) -> list[str]:
+    def place(self, cluster: Cluster) -> list[str]:
         """Give each partition to a worker, and return the workers that have some.
 
         A partition stays where it is unless that worker would have far more rows than others.
-
-        Parameters
-        ----------
-        workers : sequence of str, optional
-            Only these may have partitions; None: all of the cluster.
         """
-        known = sorted(client.nthreads()) if workers is None else list(workers)
-        if not known:
-            raise ValueError("client: the cluster has no workers: start some")
-        holders = client.who_has(self.futures)
+        known = cluster.workers
+        holders = cluster.client.who_has(self.futures)
         load: Counter[str] = Counter()
         most = _IMBALANCE * max(float(self.rows.sum()) / len(known), float(self.rows.max(initial=1)))
         owner = [""] * len(self.futures)
@@ -76,7 +89,7 @@ class Partitions:
 
 
 def partitions_of(
-    client: Client,
+    cluster: Cluster,
     X: Any,
     y: Any,
     weight: Any,
@@ -107,10 +120,11 @@ def partitions_of(
         delayed(_bundle, pure=False)(*(parts[what][k] if what in parts else None for what in given))
         for k in range(n_parts)
     ]
-    futures = client.compute(bundles)
+    client, workers = cluster.client, list(cluster.workers)
+    futures = client.compute(bundles, workers=workers)
     wait(futures)
     labels = [f"partition {k}" for k in range(n_parts)] if places is None else list(places)
-    facts = client.gather(client.map(_facts, futures, names=list(given), pure=False))
+    facts = client.gather(client.map(_facts, futures, names=list(given), workers=workers, pure=False))
     _check(facts, labels, name)
     return Partitions(futures, np.array([one.rows[name] for one in facts], dtype=np.int64))
 

@@ -73,7 +73,12 @@ def fit_on_worker(model: Any, job: Job, tables: Sequence[tuple[Sequence[int], li
         parts = [TablePart(start, *one) for start, one in zip(first, partitions, strict=True)]
         shards.append(ShardedTable(parts, n_total))
 
+    task = worker.get_current_task()
+
     def tell(progress: Progress) -> None:
+        known = worker.state.tasks.get(task)
+        if known is None or known.state != "executing":
+            raise WorkerError("the fit was cancelled")
         worker.log_event(job.topic, progress._asdict())
 
     given = {name: getattr(model, name) for name in ("verbose", "n_jobs")}

@@ -55,6 +55,7 @@ class Mesh:
         self.rank, self.world = rank, len(names)
         self._peers, self._names, self._timeout = dict(peers), names, timeout
         self._number = 0
+        self._transfers: dict[int, _Transfer] = {}
         self._selector = selectors.DefaultSelector()
         for peer, connection in self._peers.items():
             connection.setblocking(False)
@@ -132,10 +133,12 @@ class Mesh:
     def close(self, reason: str | None = None) -> None:
         """Leave; with a reason, tell it to the others."""
         deadline = time.monotonic() + _LONGEST_FAREWELL
-        for connection in self._peers.values():
+        text = (reason or "").encode()
+        cut = [peer for peer, transfer in self._transfers.items() if transfer.is_cut]
+        for peer, connection in self._peers.items():
             try:
-                if reason is not None:
-                    text = reason.encode()
+                # In the middle of a message, the reason would be taken for the rest of it.
+                if reason is not None and peer not in cut:
                     connection.settimeout(max(deadline - time.monotonic(), 1e-3))
                     connection.sendall(_HEADER.pack(_FAILURE, 0, len(text)) + text)
                     connection.shutdown(socket.SHUT_WR)
@@ -177,7 +180,7 @@ class Mesh:
             ``expected(peer)`` returns the length of a message in bytes; None: any.
         """
         self._number = (self._number + 1) % (1 << 32)
-        transfers = {
+        transfers = self._transfers = {
             peer: _Transfer(
                 kind, self._number, memoryview(message).cast("B") if len(message) else memoryview(b"")
             )
@@ -215,6 +218,13 @@ class _Transfer:
         self._is_failure = self._has_header = False
         self.message = bytearray()
         self.is_done = False
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether only a part of the message was sent."""
+        return bool(self._outgoing) and not (
+            len(self._outgoing) == 2 and self._outgoing[0].nbytes == _HEADER.size
+        )
 
     @property
     def events(self) -> int:
