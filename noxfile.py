@@ -50,7 +50,7 @@ def oldest_versions(session: nox.Session) -> Path:
     """Write a file of constraints: the minimum of each dependency."""
     project = nox.project.load_toml("pyproject.toml")["project"]
     lines = set(project["dependencies"])
-    for extra in ("table", "report", "export", "test"):
+    for extra in ("table", "report", "dask", "export", "test"):
         lines |= {line for line in project["optional-dependencies"][extra] if ">=" in line}
     path = place(session, "oldest.txt")
     path.write_text("".join(sorted(line.replace(">=", "==") + "\n" for line in lines)))

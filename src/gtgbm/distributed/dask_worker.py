@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from distributed import get_worker
+from sklearn.base import clone
 
 from gtgbm.boosting import Progress
 from gtgbm.distributed.mesh import Address, Mesh, listen
@@ -81,6 +82,7 @@ def fit_on_worker(model: Any, job: Job, tables: Sequence[tuple[Sequence[int], li
             raise WorkerError("the fit was cancelled")
         worker.log_event(job.topic, progress._asdict())
 
+    model = clone(model)  # workers that share a process would share it
     given = {name: getattr(model, name) for name in ("verbose", "n_jobs")}
     # The bar is shown where the client is, and threads are those that the cluster gives to a worker.
     model.set_params(verbose=0, n_jobs=model.n_jobs or worker.state.nthreads)
