@@ -26,7 +26,7 @@ from gtgbm.data.frames import (
 )
 from gtgbm.data.input import MAX_COLUMNS, AnyTable, as_table, check_rows, check_sparse, issparse, unmasked
 from gtgbm.data.parquet_columns import ParquetColumns
-from gtgbm.data.parquet_files import ParquetFiles
+from gtgbm.data.parquet_files import ParquetFiles, read_row_group
 from gtgbm.data.parquet_numbers import ParquetNumbers
 from gtgbm.data.parquet_table import ParquetTable
 from gtgbm.data.row_samples import sample_rows
@@ -75,6 +75,7 @@ __all__ = [
     "issparse",
     "lacking",
     "listed",
+    "read_row_group",
     "repeated",
     "row_values",
     "sample_rows",

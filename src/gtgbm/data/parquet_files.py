@@ -141,9 +141,7 @@ class ParquetFiles:
                     yield first, batch
                     first += batch.num_rows
             except (pa.ArrowException, OSError) as error:
-                raise OSError(
-                    f"{path}: row group {group.number} cannot be read: {error}; write the file again"
-                ) from error
+                raise _unreadable_group(path, group.number, error) from error
             n_bytes = self._group_bytes(group, names)
             self.read.n_bytes += n_bytes
             self.read.sampling_bytes += n_bytes if is_sample else 0
@@ -169,6 +167,20 @@ class ParquetFiles:
                     f"{path} and {first} are parts of one table, but column {name!r} is {here} in one and "
                     f"{was} in the other: convert it"
                 )
+
+
+def read_row_group(path: str, number: int) -> Any:
+    """Return all columns of a row group, as an Arrow table."""
+    pa, parquet = _arrow(), _parquet()
+    try:
+        with parquet.ParquetFile(path) as file:
+            return file.read_row_group(number)
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable_group(path, number, error) from error
+
+
+def _unreadable_group(path: Any, number: int, error: Exception) -> OSError:
+    return OSError(f"{path}: row group {number} cannot be read: {error}; write the file again")
 
 
 def _found(paths: Any) -> list[Path]:

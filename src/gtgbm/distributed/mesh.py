@@ -7,19 +7,19 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtgbm.distributed.transfer import FAILURE, HEADER, Transfer
 from gtgbm.exact import F64, I64, WorkerError
 
-_HEADER = struct.Struct("<BIQ")
-"""Of a message: its kind, its number, and its length in bytes."""
 _HELLO = struct.Struct("<16sI")
 """Of a connection: the token of the fit, and the rank of who connects."""
-_SUM, _MAX, _SHARE, _FAILURE = range(4)
+_SUM, _MAX, _SHARE = range(3)
 _SMALL = 1 << 16
 """Arrays of at most so many bytes are sent whole to every worker: fewer messages one after the other."""
 _LONGEST_FAREWELL = 1.0
@@ -55,7 +55,7 @@ class Mesh:
         self.rank, self.world = rank, len(names)
         self._peers, self._names, self._timeout = dict(peers), names, timeout
         self._number = 0
-        self._transfers: dict[int, _Transfer] = {}
+        self._transfers: dict[int, Transfer] = {}
         self._selector = selectors.DefaultSelector()
         for peer, connection in self._peers.items():
             connection.setblocking(False)
@@ -134,19 +134,21 @@ class Mesh:
         """Leave; with a reason, tell it to the others."""
         deadline = time.monotonic() + _LONGEST_FAREWELL
         text = (reason or "").encode()
-        cut = [peer for peer, transfer in self._transfers.items() if transfer.is_cut]
-        for peer, connection in self._peers.items():
-            try:
-                # In the middle of a message, the reason would be taken for the rest of it.
-                if reason is not None and peer not in cut:
+        told = []
+        for peer, connection in self._peers.items() if reason is not None else ():
+            # In the middle of a message, the reason would be taken for the rest of it.
+            rest = self._transfers[peer].rest if peer in self._transfers else []
+            with suppress(OSError):
+                connection.settimeout(max(deadline - time.monotonic(), 1e-3))
+                connection.sendall(b"".join([*rest, HEADER.pack(FAILURE, 0, len(text)), text]))
+                connection.shutdown(socket.SHUT_WR)
+                told.append(connection)
+        for connection in told:
+            # A connection that is closed with unread bytes would take the reason with it.
+            with suppress(OSError):
+                while connection.recv(_PIECE):
                     connection.settimeout(max(deadline - time.monotonic(), 1e-3))
-                    connection.sendall(_HEADER.pack(_FAILURE, 0, len(text)) + text)
-                    connection.shutdown(socket.SHUT_WR)
-                    # A connection that is closed with unread bytes would take the reason with it.
-                    while connection.recv(_PIECE):
-                        connection.settimeout(max(deadline - time.monotonic(), 1e-3))
-            except OSError:
-                pass
+        for connection in self._peers.values():
             connection.close()
         self._selector.close()
         self._peers = {}
@@ -181,7 +183,7 @@ class Mesh:
         """
         self._number = (self._number + 1) % (1 << 32)
         transfers = self._transfers = {
-            peer: _Transfer(
+            peer: Transfer(
                 kind, self._number, memoryview(message).cast("B") if len(message) else memoryview(b"")
             )
             for peer, message in outgoing.items()
@@ -206,55 +208,3 @@ class Mesh:
         for peer, connection in self._peers.items():
             self._selector.register(connection, selectors.EVENT_READ, peer)
         return {peer: transfer.message for peer, transfer in transfers.items()}
-
-
-class _Transfer:
-    """A message to another worker, and the one from it."""
-
-    def __init__(self, kind: int, number: int, content: memoryview) -> None:
-        self._kind, self._number = kind, number
-        self._outgoing = [memoryview(_HEADER.pack(kind, number, content.nbytes)), content]
-        self._header, self._n_read = bytearray(_HEADER.size), 0
-        self._is_failure = self._has_header = False
-        self.message = bytearray()
-        self.is_done = False
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether only a part of the message was sent."""
-        return bool(self._outgoing) and not (
-            len(self._outgoing) == 2 and self._outgoing[0].nbytes == _HEADER.size
-        )
-
-    @property
-    def events(self) -> int:
-        """What to wait for; 0: nothing."""
-        reads = selectors.EVENT_READ if not self._has_header or self._n_read < len(self.message) else 0
-        return reads | (selectors.EVENT_WRITE if self._outgoing else 0)
-
-    def advance(self, connection: Any, events: int, expected: int | None) -> None:
-        """Send and receive what is possible without waiting."""
-        if events & selectors.EVENT_READ:
-            self._read(connection, expected)
-        if events & selectors.EVENT_WRITE and self._outgoing:
-            sent = connection.send(self._outgoing[0])
-            self._outgoing[0] = self._outgoing[0][sent:]
-            while self._outgoing and not self._outgoing[0].nbytes:
-                del self._outgoing[0]
-        self.is_done = self.events == 0
-
-    def _read(self, connection: Any, expected: int | None) -> None:
-        target = self.message if self._has_header else self._header
-        n_read = connection.recv_into(memoryview(target)[self._n_read :])
-        if n_read == 0:
-            raise ConnectionError("it closed the connection")
-        self._n_read += n_read
-        if not self._has_header and self._n_read == _HEADER.size:
-            kind, number, length = _HEADER.unpack(self._header)
-            self._is_failure = kind == _FAILURE
-            is_expected = (kind, number) == (self._kind, self._number) and expected in (None, length)
-            if not self._is_failure and not is_expected:
-                raise ConnectionError("it is out of step: give all workers the same version of gtgbm")
-            self._has_header, self._n_read, self.message = True, 0, bytearray(length)
-        if self._is_failure and self._n_read == len(self.message):
-            raise WorkerError(self.message.decode(errors="replace"))

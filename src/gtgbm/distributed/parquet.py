@@ -7,7 +7,7 @@ from typing import Any
 
 from dask import delayed
 
-from gtgbm.data import ParquetFiles, lacking, listed
+from gtgbm.data import ParquetFiles, lacking, listed, read_row_group
 
 
 def parquet_parts(
@@ -37,24 +37,13 @@ def parquet_parts(
     if absent:
         raise ValueError(f"{files.paths[0]} has no columns {listed(absent)}: give the names of its columns")
     groups = [(str(files.paths[group.file].resolve()), group.number) for group in files.groups]
-    tables = [delayed(_read, pure=True)(*group) for group in groups]
+    tables = [delayed(read_row_group, pure=True)(*group) for group in groups]
     X = [delayed(_without, pure=True)(table, wanted) for table in tables]
     columns = [
         None if name is None else [delayed(_column, pure=True)(table, name) for table in tables]
         for name in named
     ]
     return X, columns, [f"{file}, row group {number}" for file, number in groups]
-
-
-def _read(file: str, number: int) -> Any:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(file) as opened:
-            return opened.read_row_group(number)
-    except (pa.ArrowException, OSError) as error:
-        raise OSError(f"{file}: row group {number} cannot be read: {error}; write the file again") from error
 
 
 def _without(table: Any, names: Sequence[str]) -> Any:
