@@ -18,7 +18,7 @@ OURS, ONE_THREAD = "gtgbm", "gtgbm, 1 thread"
 ORACLE, ALL = "LightGBM, told the columns", "LightGBM, all columns"
 XGBOOST = "XGBoost, all columns"
 TREES, THREADS = 100, 2
-_QUICK_ROWS, _QUICK_COLUMNS = 2000, 200
+_QUICK_ROWS, _QUICK_COLUMNS = 2000, 400
 
 
 @dataclass(frozen=True)
