@@ -1,5 +1,7 @@
 // Registers the kernels. Their headers document them; _core.pyi has their types for Python.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "binning/dense.hpp"
 #include "binning/sparse.hpp"
@@ -14,6 +16,7 @@
 #include "search/trend_tests.hpp"
 #include "support/codes.hpp"
 #include "support/pool.hpp"
+#include "support/vectors.hpp"
 #include "tree/histograms.hpp"
 #include "tree/partition.hpp"
 #include "tree/subtrees.hpp"
@@ -195,6 +198,8 @@ NB_MODULE(_core, m) {
     // Do not warn about leaks: a cache or a traceback may keep a model until the interpreter ends.
     nb::set_leak_warnings(false);
     register_constants(m);
+    m.def("available_instructions", &available_instructions);
+    m.def("use_instructions", &use_instructions, nb::arg("name"));
     register_classes(m);
     register_binning(m);
     register_objective(m);

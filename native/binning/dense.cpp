@@ -90,15 +90,14 @@ int edges_around_one_value(const Table<T>& table, const int64_t* rows, int64_t n
 template <class AnyTableView>
 using Compared = std::conditional_t<std::is_same_v<AnyTableView, Table<float>>, float, double>;
 
-GTGBM_WIDE_VECTORS
-void code_by_few(const float* edges, int n_edges, const float* values, int64_t n, uint8_t* codes) {
-    code_by_all<float, int32_t>(edges, n_edges, values, n, codes);
-}
-
-GTGBM_WIDE_VECTORS
-void code_by_few(const double* edges, int n_edges, const double* values, int64_t n, uint8_t* codes) {
-    code_by_all<double, int64_t>(edges, n_edges, values, n, codes);
-}
+template <class Value>
+struct CodeByFew {
+    static GTGBM_INLINE void run(const Value* edges, int n_edges, const Value* values, int64_t n,
+                                 uint8_t* codes) {
+        using Count = std::conditional_t<std::is_same_v<Value, float>, int32_t, int64_t>;
+        code_by_all<Value, Count>(edges, n_edges, values, n, codes);
+    }
+};
 
 // Writes 1 + the number of thresholds below each value, 0 for NaN.
 template <class Value>
@@ -111,7 +110,7 @@ void code_values(const double* edges, int n_edges, const Value* values, int64_t 
             else
                 few[e] = edges[e];
         }
-        return code_by_few(few, n_edges, values, n, codes);
+        return run_vectorised<CodeByFew<Value>>(static_cast<const Value*>(few), n_edges, values, n, codes);
     }
     count_below(edges, n_edges, values, n, [&](int64_t i, int below) {
         codes[i] = static_cast<uint8_t>(std::isnan(values[i]) ? 0 : 1 + below);

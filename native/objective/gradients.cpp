@@ -45,20 +45,21 @@ class Weights {
 // Rows of a block whose exponentials are kept in the cache.
 constexpr int64_t kLogisticRows = 512;
 
-GTGBM_WIDE_VECTORS
-void logistic_block(const double* scores, const double* y, int64_t n, double* residuals, double* curvatures,
-                    double* losses) {
-    double exponentials[kLogisticRows];
-    for (int64_t i = 0; i < n; ++i) exponentials[i] = exp_minus_abs(scores[i]);
-    for (int64_t i = 0; i < n; ++i) {
-        const double score = scores[i], e = exponentials[i];
-        const double p = (score >= 0 ? 1.0 : e) / (1.0 + e);
-        residuals[i] = y[i] - p;
-        curvatures[i] = p * (1.0 - p);
-        losses[i] = (score > 0 ? score : 0.0) - y[i] * score;
+struct LogisticBlock {
+    static GTGBM_INLINE void run(const double* scores, const double* y, int64_t n, double* residuals,
+                                 double* curvatures, double* losses) {
+        double exponentials[kLogisticRows];
+        for (int64_t i = 0; i < n; ++i) exponentials[i] = exp_minus_abs(scores[i]);
+        for (int64_t i = 0; i < n; ++i) {
+            const double score = scores[i], e = exponentials[i];
+            const double p = (score >= 0 ? 1.0 : e) / (1.0 + e);
+            residuals[i] = y[i] - p;
+            curvatures[i] = p * (1.0 - p);
+            losses[i] = (score > 0 ? score : 0.0) - y[i] * score;
+        }
+        for (int64_t i = 0; i < n; ++i) losses[i] += log_one_plus(exponentials[i]);
     }
-    for (int64_t i = 0; i < n; ++i) losses[i] += log_one_plus(exponentials[i]);
-}
+};
 
 // Calls body(block, begin, end) for blocks of n values.
 template <class F>
@@ -78,8 +79,9 @@ void logistic_residuals(Pool& pool, Array<const double, 1> scores, Array<const d
     pool.run(blocks, n * 10, [&](int64_t block, int) {
         const int64_t end = std::min(n, (block + 1) * kBlock);
         for (int64_t from = block * kBlock; from < end; from += kLogisticRows)
-            logistic_block(scores.data() + from, y.data() + from, std::min(kLogisticRows, n - from),
-                           residuals.data() + from, curvatures.data() + from, losses.data() + from);
+            run_vectorised<LogisticBlock>(scores.data() + from, y.data() + from,
+                                          std::min(kLogisticRows, n - from), residuals.data() + from,
+                                          curvatures.data() + from, losses.data() + from);
     });
 }
 

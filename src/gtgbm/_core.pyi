@@ -18,6 +18,9 @@ MISSING_UNSEEN: int
 TREND_LEVELS: int
 SUBTREE_FIELDS: tuple[str, ...]
 
+def available_instructions() -> list[str]: ...
+def use_instructions(name: str) -> str: ...
+
 class Pool:
     def __init__(self, n_threads: int) -> None: ...
     @property
