@@ -217,7 +217,7 @@ def test_the_warning_says_why_there_are_few() -> None:
         GTGBMRegressor(**FEW, penalty=0.2).fit(X, y)
     assert len(seen) == 1
     text = str(seen[0].message)
-    assert "the other features show no signal on rows that models were not trained on" in text
+    assert ": the features show no signal on rows that models were not trained on" in text
     assert "use selection='forward' with a lower penalty" in text
     assert "0.2" not in text
     assert seen[0].filename == __file__

@@ -124,22 +124,24 @@ class FittedAttributes(Parameters):
 
     def _why_few(self, prices: Sequence[str]) -> tuple[str, list[str]]:
         """Return why no more features were selected, and what can be done about it."""
+        other = "other " if self._n_bought else ""
         values = {name: getattr(self, name) for name in prices}
         costly = [f"{name}={value!r}" for name, value in values.items() if _is_above_zero(value)]
         rounds = f"raise n_estimators={self.n_estimators}"
         if costly:
-            reason = "the search proposed no other feature that gains more than its price"
+            reason = f"the search proposed no {other}feature that gains more than its price"
             return reason, [f"lower {' or '.join(costly)}", rounds]
         remedies = [rounds, f"lower min_node_fraction={self.min_node_fraction}"]
         searches = self.search_.values() if isinstance(self.search_, dict) else [self.search_]
         if "group-testing" in searches:
             remedies.append("use search='exhaustive'")
-        return "the search found no other feature that improves a tree", remedies
+        return f"the search found no {other}feature that improves a tree", remedies
 
     def _why_dropped(self, prices: Sequence[str]) -> tuple[str, list[str]]:
         """Return why forward-backward selection kept no more features, and what can be done about it."""
+        others = "the other" if self._n_bought else "the"
         reason = (
-            "the other features show no signal on rows that models were not trained on, or no tree of the "
+            f"{others} features show no signal on rows that models were not trained on, or no tree of the "
             "last fit uses them"
         )
         lower = f"use selection='forward' with a lower {' or '.join(prices)}"

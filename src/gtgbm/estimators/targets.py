@@ -175,7 +175,8 @@ class ClassTargets(ClassifierMixin, Targets):
         )
         light = np.flatnonzero((counts == 0) & (n_rows > 0))
         if light.shape[0]:
-            label, where = self._classes_of(task)[light[0]], "" if task is None else f" in task {task!r}"
+            label = self._classes_of(task).tolist()[light[0]]
+            where = "" if task is None else f" in task {task!r}"
             raise ValueError(
                 f"sample_weight (times class_weight) of all rows of class {label!r}{where} is "
                 f"{weight[light[0]]:g} of {weight.sum():g}, too little to be counted: give weights less far "

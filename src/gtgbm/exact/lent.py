@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+_WRITES = "writes into an array"
+
 
 def read_only(array: Any) -> Any:
     """Return a view of an array that cannot be written to; leave anything else as it is."""
@@ -23,8 +25,6 @@ def lend(function: Callable[..., Any], name: str, *arguments: Any, **more: Any) 
     try:
         return function(*map(read_only, arguments), **lent)
     except ValueError as error:
-        if "read-only" not in str(error):
+        if "read-only" not in str(error) or _WRITES in str(error):  # another error, or already named
             raise
-        raise ValueError(
-            f"{name} writes into an array that it was given ({error}): copy the array first"
-        ) from error
+        raise ValueError(f"{name} {_WRITES} that it was given ({error}): copy the array first") from error
