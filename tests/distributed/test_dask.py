@@ -205,3 +205,38 @@ def test_an_error_of_progress_ends_the_fit(client: Any) -> None:
     # The workers have ended the other fit.
     fitted = gd().fit(model, arrays(X), arrays(Y), client=client, timeout=5.0)
     assert written(fitted) == written(clone(model).fit(X, Y))
+
+
+def test_a_retry_goes_on_from_the_checkpoint(client: Any, tmp_path: Path) -> None:
+    model = gtgbm.GTGBMClassifier(
+        **{**SHAPE, "n_estimators": 12, "random_state": None}, subsample=0.8, eval_metric="auc"
+    )
+    path, given = tmp_path / "kept", (arrays(X), arrays(classes()))
+    sets = {"eval_set": (arrays(X), arrays(classes())), "sample_weight": arrays(WEIGHT)}
+    pids = client.run(os.getpid)
+    rounds: list[int] = []
+    seen: list[Any] = []
+
+    def strike(progress: Any) -> None:
+        rounds.append(progress.round)
+        if progress.round == 6:
+            os.kill(pids[sorted(pids)[0]], signal.SIGKILL)  # the one whose model is returned
+
+    with pytest.raises(WorkerError, match="was lost"):
+        gd().fit(model, *given, **sets, client=client, progress=strike, checkpoint=path)
+    client.wait_for_workers(4, timeout=30)
+    workers = sorted(client.nthreads())[:3]  # rows are divided in another way
+    again = {"client": client, "workers": workers, "checkpoint": path, "progress": seen.append}
+    with pytest.raises(ValueError, match=r"checkpoint=.*kept' is of a fit with penalty=.*, now 0.5"):
+        gd().fit(clone(model).set_params(penalty=0.5), *given, **sets, **again)
+    with pytest.raises(ValueError, match=r"checkpoint=.*kept' is of a fit with another y: repeat"):
+        gd().fit(model, given[0], arrays(1 - classes()), **sets, **again)
+    fitted = gd().fit(model, *given, **sets, **again)
+    assert seen[0].round >= rounds[-1]  # at most the last round was repeated
+    assert not path.exists()
+    alone = clone(model)
+    alone._new_seed = lambda: fitted._seed  # it was drawn by the fit that failed
+    alone.fit(X, classes(), sample_weight=WEIGHT, eval_set=(X, classes()))
+    assert written(fitted) == written(alone)
+    with pytest.raises(FileNotFoundError, match=r"checkpoint=.* cannot be written: .*there is no directory"):
+        gd().fit(model, *given, client=client, checkpoint=tmp_path / "no" / "kept")

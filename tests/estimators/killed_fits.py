@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import gtgbm
-from gtgbm.boosting import checkpoint
+from gtgbm.boosting import checkpoint_store
 
 CASES = ("sampled", "selected", "tasks")
 _PER_FIT = 2
@@ -101,7 +101,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)  # of few features
     if options.child:
-        checkpoint._SECONDS, checkpoint._SHARE = 0.0, 1.0  # after every round
+        checkpoint_store._SECONDS, checkpoint_store._SHARE = 0.0, 1.0  # after every round
         case, kept, out = options.child
         fit(case, Path(kept)).save_model(out)
         return

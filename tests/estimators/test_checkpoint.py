@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 
 import gtgbm
 from gtgbm import GTGBMClassifier, GTGBMRegressor, MultitaskGTGBMRegressor
-from gtgbm.boosting import checkpoint
+from gtgbm.boosting import checkpoint, checkpoint_store
 from gtgbm.estimators import multitask_base, single_task
 from gtgbm.estimators.checkpoints import open_checkpoint
 from gtgbm.multitask import training
@@ -29,13 +29,13 @@ class InterruptedFitError(Exception):
 @pytest.fixture
 def every_round(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write checkpoints after every round, however short."""
-    monkeypatch.setattr(checkpoint, "_SECONDS", 0.0)
-    monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
+    monkeypatch.setattr(checkpoint_store, "_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint_store, "_SHARE", 1e9)
 
 
 def interrupt_at(n: int, monkeypatch: pytest.MonkeyPatch, method: str = "keep_round") -> None:
     """Interrupt fits after a method of checkpoints was called n times."""
-    original, calls = getattr(checkpoint.CheckpointFile, method), [0]
+    original, calls = getattr(checkpoint.StoredCheckpoint, method), [0]
 
     def counted(*args: Any) -> Any:
         result = original(*args)
@@ -44,7 +44,7 @@ def interrupt_at(n: int, monkeypatch: pytest.MonkeyPatch, method: str = "keep_ro
             raise InterruptedFitError
         return result
 
-    monkeypatch.setattr(checkpoint.CheckpointFile, method, counted)
+    monkeypatch.setattr(checkpoint.StoredCheckpoint, method, counted)
 
 
 def data(n: int = 300, d: int = 12) -> tuple[Any, Any]:
@@ -92,7 +92,7 @@ def test_a_selection_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.Mo
         with pytest.raises(InterruptedFitError):
             model.fit(X, y, checkpoint=tmp_path / "kept")
     computed: list[str] = []
-    original = checkpoint.CheckpointFile.stage
+    original = checkpoint.StoredCheckpoint.stage
 
     def stage(self: Any, name: str, kind: Any, compute: Any) -> Any:
         def named() -> Any:
@@ -101,7 +101,7 @@ def test_a_selection_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.Mo
 
         return original(self, name, kind, named)
 
-    monkeypatch.setattr(checkpoint.CheckpointFile, "stage", stage)
+    monkeypatch.setattr(checkpoint.StoredCheckpoint, "stage", stage)
     assert golden_models.written(model.fit(X, y, checkpoint=tmp_path / "kept")) == expected
     # The seed and the models of eleven fits were known.
     assert computed[:2] == ["selection", "selection: 11"]

@@ -14,7 +14,8 @@ from gtgbm.boosting.assembling import (
 )
 from gtgbm.boosting.booster import BoosterState
 from gtgbm.boosting.callbacks import AnyCallback, Callback, Callbacks, Progress
-from gtgbm.boosting.checkpoint import NO_CHECKPOINT, Checkpoint, CheckpointFile, FitIdentity
+from gtgbm.boosting.checkpoint import NO_CHECKPOINT, Checkpoint, FitIdentity, StoredCheckpoint
+from gtgbm.boosting.checkpoint_store import CheckpointFile, CheckpointMemory, CheckpointStore
 from gtgbm.boosting.dataset import Dataset
 from gtgbm.boosting.memory import check_memory
 from gtgbm.boosting.model import HistoryEntry, Model, are_chosen_first
@@ -39,6 +40,8 @@ __all__ = [
     "Callbacks",
     "Checkpoint",
     "CheckpointFile",
+    "CheckpointMemory",
+    "CheckpointStore",
     "ColumnSettings",
     "Criterion",
     "Dataset",
@@ -56,6 +59,7 @@ __all__ = [
     "SearchName",
     "SearchSettings",
     "Settings",
+    "StoredCheckpoint",
     "TaskParts",
     "TreeSettings",
     "announce",

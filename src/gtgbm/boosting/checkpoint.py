@@ -1,27 +1,19 @@
-"""Checkpoints: a file from which an interrupted fit goes on, to the same model as without interruption."""
+"""Checkpoints: content from which an interrupted fit goes on, to the same model as without interruption."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from os import PathLike
-from pathlib import Path
-from time import monotonic
 from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 
-from gtgbm.files import write_aside
+from gtgbm.boosting.checkpoint_store import CheckpointStore
 
 T = TypeVar("T")
 
 _FORMAT = "gtgbm checkpoint 1"
-_SECONDS = 1.0
-"""A checkpoint is written after a round if so long has passed since the last one was written."""
-_SHARE = 0.05
-"""Largest share of the time that writing may take."""
 
 
 class Checkpoint:
@@ -75,18 +67,18 @@ class FitIdentity:
     settings: Mapping[str, str]
     data: Mapping[str, str]
 
-    def check_same(self, kept: FitIdentity, path: Path) -> None:
+    def check_same(self, kept: FitIdentity, place: str) -> None:
         """Raise an error that names the first difference from the identity in a checkpoint."""
         remedy = "repeat that call, give another file, or remove this one to begin anew"
         for name in sorted({*self.settings, *kept.settings}):
             before, now = kept.settings.get(name, "nothing"), self.settings.get(name, "nothing")
             if before != now:
                 raise ValueError(
-                    f"checkpoint={str(path)!r} is of a fit with {name}={before}, now {now}: {remedy}"
+                    f"checkpoint={place!r} is of a fit with {name}={before}, now {now}: {remedy}"
                 )
         for name in sorted({*self.data, *kept.data}):
             if kept.data.get(name) != self.data.get(name):
-                raise ValueError(f"checkpoint={str(path)!r} is of a fit with another {name}: {remedy}")
+                raise ValueError(f"checkpoint={place!r} is of a fit with another {name}: {remedy}")
 
 
 @dataclass(frozen=True)
@@ -99,31 +91,30 @@ class _Content:
     rounds: bytes | None
 
 
-class CheckpointFile(Checkpoint):
-    """A checkpoint in a file, which is replaced as a whole.
+class StoredCheckpoint(Checkpoint):
+    """A checkpoint whose content is kept in a store, and replaced as a whole.
 
     Parameters
     ----------
-    path : str or path
-        If the file exists, the fit goes on from it; else it is written at once, so that a path that cannot
+    store : CheckpointStore
+        If it has content, the fit goes on from it; else it is written at once, so that a place that cannot
         be written is known before training.
     identity : FitIdentity
         A checkpoint of another fit is refused.
     """
 
-    def __init__(self, path: str | PathLike[str], identity: FitIdentity) -> None:
-        self._path = Path(path)
+    def __init__(self, store: CheckpointStore, identity: FitIdentity) -> None:
+        self._store = store
         self._identity = identity
         self._stages: dict[str, bytes] = {}
         self._rounds: bytes | None = None
-        self._written, self._seconds = monotonic(), 0.0
-        if self._path.is_file():
-            kept = _read(self._path)
-            identity.check_same(kept.identity, self._path)
-            self._stages, self._rounds = kept.stages, kept.rounds
-            self._remove_leftovers()
-        else:
+        content = store.read()
+        if content is None:
             self._write()
+        else:
+            kept = _read(content, store.name)
+            identity.check_same(kept.identity, store.name)
+            self._stages, self._rounds = kept.stages, kept.rounds
 
     def stage(self, name: str, kind: Any, compute: Callable[[], T]) -> T:
         """Return the result of a stage, computing it if it is not known yet."""
@@ -133,7 +124,7 @@ class CheckpointFile(Checkpoint):
         result = compute()
         self._stages = {done: kept for done, kept in self._stages.items() if not done.startswith(f"{name}:")}
         self._stages[name], self._rounds = _encoded(result), None
-        if self._is_due():
+        if self._store.is_due():
             self._write()
         return result
 
@@ -143,55 +134,37 @@ class CheckpointFile(Checkpoint):
 
     def keep_round(self, state: Callable[[], object]) -> None:
         """Write the state after a round, unless the last one was written just before."""
-        if self._is_due():
+        if self._store.is_due():
             self._rounds = _encoded(state())
             self._write()
 
     def remove(self) -> None:
-        """Remove the file, since the fit is finished."""
-        self._path.unlink(missing_ok=True)
-        self._remove_leftovers()
-
-    def _is_due(self) -> bool:
-        return monotonic() - self._written >= max(_SECONDS, self._seconds / _SHARE)
+        """Remove the content, since the fit is finished."""
+        self._store.remove()
 
     def _write(self) -> None:
-        begin = monotonic()
-        content = _Content(_FORMAT, self._identity, self._stages, self._rounds)
-        try:
-            write_aside(self._path, _encoded(content))
-        except OSError as error:
-            raise type(error)(f"checkpoint={str(self._path)!r} cannot be written: {error}") from error
-        self._written = monotonic()
-        self._seconds = self._written - begin
-
-    def _remove_leftovers(self) -> None:
-        """Remove files that were written aside when a fit was killed, and never renamed."""
-        aside = re.compile(re.escape(f".{self._path.name}.") + "[a-z0-9_]{8}")
-        for file in self._path.resolve().parent.iterdir():
-            if aside.fullmatch(file.name):
-                file.unlink(missing_ok=True)
+        self._store.write(_encoded(_Content(_FORMAT, self._identity, self._stages, self._rounds)))
 
     def _decoded(self, content: bytes, kind: Any) -> Any:
         try:
             return msgspec.msgpack.decode(content, type=kind, dec_hook=_array_of)
         except (msgspec.DecodeError, ValueError, TypeError) as error:
-            raise _not_valid(self._path) from error
+            raise _not_valid(self._store.name) from error
 
 
-def _read(path: Path) -> _Content:
+def _read(encoded: bytes, name: str) -> _Content:
     try:
-        content = msgspec.msgpack.decode(path.read_bytes(), type=_Content)
+        content = msgspec.msgpack.decode(encoded, type=_Content)
     except msgspec.DecodeError as error:
-        raise _not_valid(path) from error
+        raise _not_valid(name) from error
     if content.format != _FORMAT:
-        raise _not_valid(path)
+        raise _not_valid(name)
     return content
 
 
-def _not_valid(path: Path) -> ValueError:
+def _not_valid(name: str) -> ValueError:
     return ValueError(
-        f"checkpoint={str(path)!r} is not a checkpoint of this version of gtgbm: give another file, or "
+        f"checkpoint={name!r} is not a checkpoint of this version of gtgbm: give another file, or "
         "remove it to begin anew"
     )
 

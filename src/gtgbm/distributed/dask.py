@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 from distributed import Client, Future, MultiLock, default_client, wait
 from sklearn.base import clone
 
 from gtgbm.boosting import Progress, ProgressBar
+from gtgbm.distributed.dask_checkpoint import CallersCheckpoint
 from gtgbm.distributed.dask_parts import Cluster, Partitions, partitions_of
 from gtgbm.distributed.dask_prediction import predict
 from gtgbm.distributed.dask_worker import Job, fit_on_worker, listen_on_worker
@@ -26,6 +29,15 @@ _GRACE = 1.0
 """Seconds between looks at the workers, and those that a worker has to tell its error after another did."""
 
 
+@dataclass(frozen=True)
+class _Options:
+    """Arguments of a fit that are not about data or workers."""
+
+    progress: Callable[[Progress], None] | None
+    timeout: float
+    checkpoint: str | PathLike[str] | None
+
+
 def fit(
     estimator: Any,
     X: Any,
@@ -38,6 +50,7 @@ def fit(
     eval_set: Any = None,
     eval_sample_weight: Any = None,
     eval_qid: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
     timeout: float = 300.0,
 ) -> Any:
@@ -62,6 +75,10 @@ def fit(
         Sets on which loss and metrics are evaluated after each round, partitioned like `X` and `y`.
     eval_sample_weight, eval_qid : list, optional
         One entry for each eval set.
+    checkpoint : str or path, optional
+        File of this process, not of the workers, that holds the state of training. If the fit fails because a
+        worker is lost, the same call goes on from the last round, to the same model, on any workers. A
+        finished fit removes it.
     progress : callable, optional
         Called with a ``Progress`` after each round.
     timeout : float
@@ -83,7 +100,7 @@ def fit(
     weights, qids = _per_set(eval_sample_weight, len(pairs)), _per_set(eval_qid, len(pairs))
     for k, (Z, z) in enumerate(pairs):
         tables.append(partitions_of(cluster, Z, z, weights[k], qids[k], f"eval_set[{k}]"))
-    return _fit_partitions(cluster, estimator, tables, progress, timeout)
+    return _fit_partitions(cluster, estimator, tables, _Options(progress, timeout, checkpoint))
 
 
 def fit_parquet(
@@ -95,6 +112,7 @@ def fit_parquet(
     workers: Sequence[str] | None = None,
     sample_weight: str | None = None,
     qid: str | None = None,
+    checkpoint: str | PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
     timeout: float = 300.0,
 ) -> Any:
@@ -110,7 +128,7 @@ def fit_parquet(
         Column of the targets.
     sample_weight, qid : str, optional
         Columns of weights and queries.
-    client, workers, progress, timeout
+    client, workers, checkpoint, progress, timeout
         As in `fit`.
 
     Returns
@@ -122,7 +140,7 @@ def fit_parquet(
     X, columns, names = parquet_parts(path, [target, sample_weight, qid])
     y, weight, queries = columns
     table = partitions_of(cluster, X, y, weight, queries, "X", names)
-    return _fit_partitions(cluster, estimator, [table], progress, timeout)
+    return _fit_partitions(cluster, estimator, [table], _Options(progress, timeout, checkpoint))
 
 
 def _per_set(values: Any, n_sets: int) -> list[Any]:
@@ -137,8 +155,7 @@ def _fit_partitions(
     cluster: Cluster,
     estimator: Any,
     tables: Sequence[Partitions],
-    progress: Callable[[Progress], None] | None,
-    timeout: float,
+    options: _Options,
 ) -> Any:
     """Let all workers that get partitions fit a copy of the estimator, and return that of the first."""
     model, client = clone(estimator), cluster.client
@@ -146,20 +163,20 @@ def _fit_partitions(
     for table in tables[1:]:
         table.place(Cluster(client, workers))
     token = secrets.token_bytes(16)
+    kept = None if options.checkpoint is None else CallersCheckpoint(options.checkpoint, client, token)
     topic = f"gtgbm-{token.hex()}"
     with ExitStack() as stack:
         bar = stack.enter_context(
             ProgressBar(bool(getattr(model, "verbose", 0)), getattr(model, "n_estimators", 0))
         )
-
         refused: list[Exception] = []
 
         def tell(event: tuple[Any, Any]) -> None:
             news = Progress(*(event[1][name] for name in Progress._fields))
             try:
                 bar.update(news)
-                if progress is not None:
-                    progress(news)
+                if options.progress is not None:
+                    options.progress(news)
             except Exception as error:  # raised again by the thread that waits
                 refused.append(error)
 
@@ -167,25 +184,30 @@ def _fit_partitions(
         stack.enter_context(MultiLock(names=[f"gtgbm-{worker}" for worker in workers], client=client))
         client.subscribe_topic(topic, tell)
         stack.callback(client.unsubscribe_topic, topic)
-        addresses = _listening(client, workers, token, timeout)
-        futures = []
-        for rank, worker in enumerate(workers):
-            job = Job(rank, worker, addresses, token, timeout, topic)
-            parts = [table.of_worker(worker) for table in tables]
-            futures.append(
-                # Where its worker is lost, a task moves to another one, and fails there at once.
-                client.submit(
-                    fit_on_worker,
-                    model,
-                    job,
-                    parts,
-                    workers=[worker],
-                    allow_other_workers=True,
-                    pure=False,
-                    retries=0,
-                )
-            )
-        return _result(client, futures, workers, refused)
+        addresses = _listening(client, workers, token, options.timeout)
+        content = None if kept is None else kept.content()
+        jobs = [
+            Job(rank, worker, addresses, token, options.timeout, topic, content)
+            for rank, worker in enumerate(workers)
+        ]
+        fits = [_begun(client, model, job, tables) for job in jobs]
+        return _result(client, dict(zip(workers, fits, strict=True)), refused, kept)
+
+
+def _begun(client: Client, model: Any, job: Job, tables: Sequence[Partitions]) -> Future:
+    """Let a worker begin its part of a fit."""
+    parts = [table.of_worker(job.worker) for table in tables]
+    # Where its worker is lost, a task moves to another one, and fails there at once.
+    return client.submit(
+        fit_on_worker,
+        model,
+        job,
+        parts,
+        workers=[job.worker],
+        allow_other_workers=True,
+        pure=False,
+        retries=0,
+    )
 
 
 def _listening(client: Client, workers: Sequence[str], token: bytes, timeout: float) -> list[Address]:
@@ -206,9 +228,21 @@ def _listening(client: Client, workers: Sequence[str], token: bytes, timeout: fl
 
 
 def _result(
-    client: Client, futures: Sequence[Future], workers: Sequence[str], refused: Sequence[Exception]
+    client: Client,
+    fits: Mapping[str, Future],
+    refused: Sequence[Exception],
+    kept: CallersCheckpoint | None,
 ) -> Any:
-    """Return the model of the first worker, or raise the error that came first."""
+    """Return the model of the first worker, or raise the error that came first.
+
+    Parameters
+    ----------
+    fits : mapping
+        The part of each worker, by its address.
+    refused : sequence of Exception
+        Errors of the caller's progress.
+    """
+    futures = list(fits.values())
     try:
         while any(future.status == "pending" for future in futures):
             if any(future.status == "error" for future in futures):
@@ -216,15 +250,27 @@ def _result(
             if refused:
                 raise refused[0]
             known = client.nthreads()
-            gone = [worker for worker in workers if worker not in known]
+            gone = [worker for worker in fits if worker not in known]
             if gone:
                 # The others notice as well: their errors are the same.
                 raise WorkerError(f"worker {gone[0]} was lost: the cluster does not know it any more")
+            if kept is not None:
+                kept.keep_current(next(iter(fits)))
             time.sleep(_POLL)
         _raise_cause(futures)
-        return futures[0].result()  # raises an error if it was cancelled
+        model = futures[0].result()  # raises an error if it was cancelled
+    except BaseException:
+        if kept is not None:
+            known = client.nthreads()
+            # The error that ended the fit matters more than one of writing.
+            with suppress(OSError):
+                kept.keep_newest([worker for worker in fits if worker in known])
+        raise
     finally:
-        client.cancel(list(futures), force=True)
+        client.cancel(futures, force=True)
+    if kept is not None:
+        kept.remove()
+    return model
 
 
 def _raise_cause(futures: Sequence[Future]) -> None:

@@ -11,13 +11,15 @@ from urllib.parse import urlsplit
 from distributed import get_worker
 from sklearn.base import clone
 
-from gtgbm.boosting import Progress
+from gtgbm.boosting import CheckpointMemory, Progress
 from gtgbm.distributed.mesh import Address, Mesh, listen
 from gtgbm.estimators import ShardedTable, TablePart, fit_shard
 from gtgbm.exact import WorkerError
 
 _LISTENERS: dict[tuple[bytes, str], socket] = {}
 """Listeners of fits that are about to begin, by token and worker: several workers may share a process."""
+_KEPT: dict[str, tuple[bytes, CheckpointMemory]] = {}
+"""State of the last fit with a checkpoint of each worker, and the token of the fit."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Job:
         Seconds that other workers may take to answer.
     topic : str
         Events of the progress.
+    checkpoint : CheckpointMemory or None
+        What is known of an interrupted fit.
     """
 
     rank: int
@@ -45,6 +49,7 @@ class Job:
     token: bytes
     timeout: float
     topic: str
+    checkpoint: CheckpointMemory | None
 
 
 def listen_on_worker(token: bytes) -> Address:
@@ -53,6 +58,15 @@ def listen_on_worker(token: bytes) -> Address:
     host = urlsplit(address).hostname or "127.0.0.1"
     listener = _LISTENERS[token, address] = listen(host)
     return host, listener.getsockname()[1]
+
+
+def kept_by_worker(token: bytes, n_known: int, dask_worker: Any) -> tuple[int, bytes] | None:
+    """Return the state of training that this worker holds, with its number, if it is newer than one known."""
+    kept_token, kept = _KEPT.get(dask_worker.address, (b"", None))
+    if kept is None or kept_token != token or kept.n_writes <= n_known:
+        return None
+    content = kept.read()
+    return None if content is None else (kept.n_writes, content)
 
 
 def fit_on_worker(model: Any, job: Job, tables: Sequence[tuple[Sequence[int], list[Any], int]]) -> Any:
@@ -86,5 +100,10 @@ def fit_on_worker(model: Any, job: Job, tables: Sequence[tuple[Sequence[int], li
     given = {name: getattr(model, name) for name in ("verbose", "n_jobs")}
     # The bar is shown where the client is, and threads are those that the cluster gives to a worker.
     model.set_params(verbose=0, n_jobs=model.n_jobs or worker.state.nthreads)
-    fit_shard(model, shards[0], communicator, shards[1:], [tell] if job.rank == 0 else [])
+    kept = None
+    _KEPT.pop(job.worker, None)
+    if job.checkpoint is not None:
+        kept = CheckpointMemory(job.checkpoint.name, job.checkpoint.read())
+        _KEPT[job.worker] = job.token, kept
+    fit_shard(model, shards[0], communicator, shards[1:], [tell] if job.rank == 0 else [], kept)
     return model.set_params(**given) if job.rank == 0 else None

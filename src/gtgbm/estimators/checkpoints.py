@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -14,9 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from gtgbm.boosting import NO_CHECKPOINT, Checkpoint, CheckpointFile, FitIdentity, Model
+from gtgbm.boosting import (
+    NO_CHECKPOINT,
+    Checkpoint,
+    CheckpointFile,
+    CheckpointMemory,
+    FitIdentity,
+    Model,
+    StoredCheckpoint,
+)
 from gtgbm.data import ParquetNumbers
 from gtgbm.estimators.rows import Rows
+from gtgbm.exact import ALONE, Communicator, digest_of_rows
 
 _NO_INFLUENCE = ("n_jobs", "verbose", "memory_limit")
 """Parameters that do not change the model."""
@@ -25,25 +33,26 @@ _BLOCK = 1 << 24
 
 
 def open_checkpoint(
-    path: str | PathLike[str] | None,
+    place: str | PathLike[str] | CheckpointMemory | None,
     estimator: Any,
     rows: Mapping[Any, Rows],
     validations: Mapping[Any, Sequence[Rows]],
     continued: Model | None = None,
+    communicator: Communicator = ALONE,
 ) -> Checkpoint:
     """Return the checkpoint of a fit; None: nothing is kept.
 
     Parameters
     ----------
+    place : str, path, CheckpointMemory or None
     rows, validations : mapping
         Training rows and eval sets of each task; targets have been converted to numbers.
     continued : Model or None
         The model that the fit continues.
     """
-    if path is None:
+    if place is None:
         return NO_CHECKPOINT
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"checkpoint={path!r} is not the path of a file")
+    store = place if isinstance(place, CheckpointMemory) else CheckpointFile(place)
     parameters = {
         name: _described(value)
         for name, value in estimator.get_params(deep=False).items()
@@ -54,32 +63,52 @@ def open_checkpoint(
         # Chosen anew by every call, from draws that depend on random_state.
         settings["n_features_to_select"] = f"'auto', which chose {estimator.selection_path_.one_se_size}"
     data: dict[str, str] = {}
-    tables: dict[int, str] = {}  # tasks may share a table, which is read once
+    digests = _Digests(communicator)
     for task, of_task in rows.items():
-        data |= _digests(of_task, "" if task is None else f" of task {task!r}", tables)
+        data |= digests.of(of_task, "" if task is None else f" of task {task!r}")
     for task, sets in validations.items():
         for k, of_set in enumerate(sets):
             where = f" of eval_set[{k}]" if task is None else f" of the eval_set of task {task!r}"
-            data |= _digests(of_set, where, tables)
+            data |= digests.of(of_set, where)
     data["columns of X"] = _digest(repr(estimator._schema))
     classes = getattr(estimator, "classes_", None), getattr(estimator, "task_classes_", None)
     data["classes of y"] = _digest(repr(classes))
     data["model to continue"] = "" if continued is None else _digest_of_model(continued)
-    return CheckpointFile(path, FitIdentity(settings, data))
+    return StoredCheckpoint(store, FitIdentity(settings, data))
 
 
-def _digests(rows: Rows, where: str, tables: dict[int, str]) -> dict[str, str]:
-    """Return digests of table, targets and what else there is, by name."""
-    table = rows.table
-    if id(table) not in tables:
-        tables[id(table)] = _digest_of_table(table)
-    digests = {f"X{where}": tables[id(table)]}
-    others = {"y": rows.y, "sample_weight": rows.weight, "offset": rows.offset, "set of rows": rows.shared}
-    digests |= {f"{name}{where}": digest_of(values) for name, values in others.items() if values is not None}
-    if rows.qid is not None:
-        # Ids may be text of any length.
-        digests[f"qid{where}"] = digest_of(np.unique(rows.qid, return_inverse=True)[1])
-    return digests
+class _Digests:
+    """Digests of rows, which may be divided among workers: these do not depend on who has which rows."""
+
+    def __init__(self, communicator: Communicator) -> None:
+        self._communicator = communicator
+        self._tables: dict[int, str] = {}  # tasks may share a table, which is read once
+
+    def of(self, rows: Rows, where: str) -> dict[str, str]:
+        """Return digests of table, targets and what else there is, by name."""
+        if rows.given_shard is not None:
+            of_table = self._digest(rows.table, rows)
+        else:
+            key = id(rows.table)
+            of_table = self._tables[key] = self._tables.get(key) or _digest_of_table(rows.table)
+        digests = {f"X{where}": of_table}
+        others = {
+            "y": rows.y,
+            "sample_weight": rows.weight,
+            "offset": rows.offset,
+            "set of rows": rows.shared,
+            # Ids may be text of any length.
+            "qid": None if rows.qid is None else np.unique(rows.qid, return_inverse=True)[1],
+        }
+        if rows.given_shard is not None:
+            others["qid"] = rows.qid  # which workers have numbered together
+        given = {f"{name}{where}": values for name, values in others.items() if values is not None}
+        return digests | {name: self._digest(values, rows) for name, values in given.items()}
+
+    def _digest(self, values: NDArray[Any], rows: Rows) -> str:
+        if rows.given_shard is None:
+            return digest_of(values)
+        return f"{rows.shard.n_total} rows {digest_of_rows(values, rows.shard, self._communicator)}"
 
 
 def _digest_of_table(table: Any) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
-from gtgbm.boosting import AnyCallback
+from gtgbm.boosting import AnyCallback, CheckpointMemory
 from gtgbm.estimators.rows import EvalSets, Rows, checked_qid, checked_weight, weight_of_queries
 from gtgbm.estimators.sharded_tables import read_eval_shard, read_shard
 from gtgbm.estimators.single_task import SingleTask
@@ -65,6 +65,7 @@ def fit_shard(
     communicator: Communicator,
     eval_sets: Sequence[ShardedTable] = (),
     callbacks: Sequence[AnyCallback] = (),
+    checkpoint: CheckpointMemory | None = None,
 ) -> Any:
     """Fit an estimator together with other workers, each of which calls this with its own rows.
 
@@ -80,6 +81,8 @@ def fit_shard(
         As many on all workers.
     callbacks : sequence
         Those of this worker; training stops if any worker's asks for it.
+    checkpoint : CheckpointMemory or None
+        The same content on all workers; each of them keeps the state of training in its own.
 
     Returns
     -------
@@ -87,7 +90,7 @@ def fit_shard(
         The fitted estimator, the same on all workers, and the same as that of one worker with all rows.
     """
     try:
-        _fit(estimator, data, communicator, eval_sets, callbacks)
+        _fit(estimator, data, communicator, eval_sets, callbacks, checkpoint)
     except WorkerError as error:
         # The others learn of the worker that failed first, not of this one.
         communicator.close(str(error))
@@ -105,6 +108,7 @@ def _fit(
     communicator: Communicator,
     eval_sets: Sequence[ShardedTable],
     callbacks: Sequence[AnyCallback],
+    checkpoint: CheckpointMemory | None,
 ) -> None:
     if not isinstance(estimator, SingleTask):
         raise TypeError(
@@ -129,7 +133,7 @@ def _fit(
         evaluated.append(_rows(estimator, of_set, table, f"{name}: y", communicator))
     qids = [one.qid for one in evaluated] if evaluated else None
     sets = EvalSets(evaluated, qid=qids)
-    estimator._fit(rows, sets, list(callbacks), None, communicator, reset=True)
+    estimator._fit(rows, sets, list(callbacks), checkpoint, communicator, reset=True)
 
 
 def _rows(estimator: Any, data: ShardedTable, table: Any, name: str, communicator: Communicator) -> Rows:

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gtgbm.boosting import AnyCallback, Fitted, Model, PriceSettings, ProgressBar, Settings, check_memory
+from gtgbm.boosting import (
+    AnyCallback,
+    CheckpointMemory,
+    Fitted,
+    Model,
+    PriceSettings,
+    ProgressBar,
+    Settings,
+    check_memory,
+)
 from gtgbm.data import FrameSchema, ParquetNumbers, as_table, check_rows
 from gtgbm.estimators.base import BaseGTGBM
 from gtgbm.estimators.checkpoints import open_checkpoint
@@ -120,7 +129,7 @@ class SingleTask(BaseGTGBM):
         rows: Rows,
         eval_sets: EvalSets,
         callbacks: Sequence[AnyCallback],
-        checkpoint: str | PathLike[str] | None = None,
+        checkpoint: str | PathLike[str] | CheckpointMemory | None = None,
         communicator: Communicator = ALONE,
         *,
         reset: bool,
@@ -144,18 +153,17 @@ class SingleTask(BaseGTGBM):
         n_features = rows.table.shape[1]
         settings = self._settings(n_features)
         continued = self._continued(settings, loss)
-        kept = open_checkpoint(checkpoint, self, {None: rows}, {None: validations}, continued)
+        kept = open_checkpoint(checkpoint, self, {None: rows}, {None: validations}, continued, communicator)
         self._discard_fit()
         context = FitContext(make_pool(self.n_jobs), communicator)
         verbose = self._checked("verbose")
-        seed = kept.stage(
-            "seed",
-            int,
-            lambda: self._new_seed() if continued is None else self._seed_to_continue(validations),
-        )
-        # Workers that draw a seed draw different ones: all take that of the first.
-        seed = int(communicator.share(str(seed).encode())[0])
-        self._seed = seed
+
+        def drawn() -> int:
+            seed = self._new_seed() if continued is None else self._seed_to_continue(validations)
+            # Workers that draw a seed draw different ones: all take that of the first.
+            return int(communicator.share(str(seed).encode())[0])
+
+        self._seed = seed = kept.stage("seed", int, drawn)
         self._keep_settings(settings)
         check_rows(rows.shard.n_total)
         rows, held_out = self._split_off(rows, validations, seed, context)

@@ -35,7 +35,7 @@ from gtgbm.exact.communicator import (
 )
 from gtgbm.exact.context import FitContext
 from gtgbm.exact.fixed_point import INT16_LARGEST, Cells, as_int16, exact_mean, pack
-from gtgbm.exact.hashing import drawn_rows, row_hashes
+from gtgbm.exact.hashing import digest_of_rows, drawn_rows, row_hashes
 from gtgbm.exact.lent import lend, read_only
 from gtgbm.exact.messages import array_of, bytes_of
 from gtgbm.exact.newton import newton_problem
@@ -79,6 +79,7 @@ __all__ = [
     "as_int16",
     "assemble",
     "bytes_of",
+    "digest_of_rows",
     "drawn_rows",
     "exact_mean",
     "lend",
