@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from scipy import sparse
 
 from gtgbm import AGBMRegressor, GTGBMClassifier, GTGBMRanker, GTGBMRegressor
+from gtgbm.boosting import TreeSettings
+from gtgbm.exact import RowWeights
 from gtgbm.losses import Quantile
 from tests.estimators.test_determinism import bytes_of
 from tests.selection.planted import FEW, PLANTED, noise, planted, used_columns
@@ -34,8 +36,26 @@ def test_as_many_features_as_planted_are_those(seed: int) -> None:
 def test_the_last_fit_is_one_of_the_selected_columns_alone(search: str) -> None:
     X, y = planted()
     model = GTGBMRegressor(**FEW, search=search).fit(X, y)
-    alone = AGBMRegressor(penalty=0.0, n_estimators=10).fit(X[:, PLANTED], y)
+    alone = AGBMRegressor(penalty=0.0, n_estimators=10, max_leaf_nodes=31).fit(X[:, PLANTED], y)
     np.testing.assert_array_equal(model.predict(X), alone.predict(X[:, PLANTED]))
+
+
+@pytest.mark.parametrize(("settings", "limit"), [({"n_features_to_select": len(PLANTED)}, 31), ({}, None)])
+def test_leaves_are_limited_where_features_are(settings: dict[str, Any], limit: int | None) -> None:
+    X, y = planted(n_rows=800)
+    given = settings | {"n_estimators": 5, "min_node_fraction": 0.0, "min_samples_leaf": 5}
+    model = GTGBMRegressor(**given).fit(X, y)
+    same = GTGBMRegressor(**given, max_leaf_nodes=limit).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), same.predict(X))
+    most = max(tree.n_leaves for tree in model.trees_)
+    assert most == limit if limit else most > 31
+
+
+@pytest.mark.parametrize(("n_rows", "limit"), [(1, 31), (31_999, 31), (32_000, 32), (500_123, 500)])
+def test_many_rows_support_more_leaves(n_rows: int, limit: int) -> None:
+    tree = TreeSettings(0.02, None, 0.0, None, "auto", 1.0, 0)
+    limits = tree.limits(RowWeights.equal(n_rows))
+    assert (limits.max_leaf_nodes, limits.max_depth) == (limit, limit - 1)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

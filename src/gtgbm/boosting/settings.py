@@ -22,6 +22,9 @@ _MIN_LEAF = 10
 _MIN_LEAF_SHARE = 0.1
 """Fewest rows of a leaf unless the user says otherwise, and their largest share of a tiny table. With fewer,
 a few features separate the classes of a small table perfectly, and nothing better is ever selected."""
+_AUTO_LEAVES = 31
+_ROWS_PER_LEAF = 1000
+"""Most leaves of a tree on few rows, and rows for each further one: `benchmarks.quality.tree_settings`."""
 
 
 @dataclass(frozen=True)
@@ -61,28 +64,27 @@ class TreeSettings:
     ----------
     l2 : float
         L2 regularization λ of leaf values, in units of weight, or of curvature.
+    max_leaf_nodes : int, "auto" or None
+        "auto": 31, or a thousandth of the rows if that is more.
     """
 
     min_node_fraction: float
     min_samples_leaf: int | None
     l2: float
     max_depth: int | None
-    max_leaf_nodes: int | None
+    max_leaf_nodes: int | Literal["auto"] | None
     revisit_share: float
     longest_backoff: int
-
-    @property
-    def _deepest(self) -> int | None:
-        """Maximum depth: with k leaves, no leaf is deeper than k - 1."""
-        by_leaves = None if self.max_leaf_nodes is None else self.max_leaf_nodes - 1
-        return min((depth for depth in (self.max_depth, by_leaves) if depth is not None), default=None)
 
     def limits(self, weights: RowWeights) -> TreeLimits:
         """Return the limits of a tree for these sample weights."""
         # With a tolerance: in floats, 0.28 * 100 is slightly more than 28.
         min_node_rows = self.min_node_fraction * weights.total_cells - 1e-9
+        n_rows = weights.total_cells / weights.row
+        most_leaves = self.max_leaf_nodes
+        if most_leaves == "auto":
+            most_leaves = max(_AUTO_LEAVES, int(n_rows / _ROWS_PER_LEAF))
         if self.min_samples_leaf is None:
-            n_rows = weights.total_cells / weights.row
             fewest = min(_MIN_LEAF, n_rows * _MIN_LEAF_SHARE) * weights.row
             min_leaf = max(1, math.ceil(max(min_node_rows / 4, fewest) - 1e-9))
         else:
@@ -91,12 +93,18 @@ class TreeSettings:
             min_node_rows,
             min_leaf,
             self.l2 * weights.l2_unit,
-            self._deepest,
-            self.max_leaf_nodes,
+            _deepest(self.max_depth, most_leaves),
+            most_leaves,
             self.revisit_share,
             self.longest_backoff,
             weights.row,
         )
+
+
+def _deepest(max_depth: int | None, max_leaf_nodes: int | None) -> int | None:
+    """Return the maximum depth: with k leaves, no leaf is deeper than k - 1."""
+    by_leaves = None if max_leaf_nodes is None else max_leaf_nodes - 1
+    return min((depth for depth in (max_depth, by_leaves) if depth is not None), default=None)
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class GTGBMRanker(RelevanceTargets, SingleTask):
         min_node_fraction: float = 0.02,
         min_samples_leaf: int | None = None,
         max_depth: int | None = None,
-        max_leaf_nodes: int | None = None,
+        max_leaf_nodes: int | str | None = "auto",
         l2_regularization: float = 0.0,
         search: str = "auto",
         n_relevant: int | None = None,

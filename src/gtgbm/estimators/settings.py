@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -138,7 +138,7 @@ class Parameters(BaseEstimator):
                 min_samples_leaf=self._checked("min_samples_leaf"),
                 l2=self._checked("l2_regularization"),
                 max_depth=self._checked("max_depth"),
-                max_leaf_nodes=self._checked("max_leaf_nodes"),
+                max_leaf_nodes=self._most_leaves(),
                 revisit_share=REVISIT_SHARE if limits_searches else 1.0,
                 longest_backoff=LONGEST_BACKOFF if limits_searches else 0,
             ),
@@ -208,6 +208,11 @@ class Parameters(BaseEstimator):
                 "which are None: give one of them, or selection='forward'"
             )
         return bool(selection != "forward" and self._is_limited())
+
+    def _most_leaves(self) -> int | Literal["auto"] | None:
+        """Return the maximum number of leaves; without a limit on features, trees are those of the paper."""
+        most: int | Literal["auto"] | None = self._checked("max_leaf_nodes")
+        return None if most == "auto" and not self._drops() else most
 
     def _is_limited(self) -> bool:
         return self.n_features_to_select is not None or self.cost_budget is not None

@@ -90,7 +90,10 @@ class Kind(ABC):
 class WholeNumber(Kind):
     """Base of the kinds of integers."""
 
-    metavar = "INTEGER"
+    @property
+    def metavar(self) -> str:
+        """Value in the help of the command line."""
+        return "INTEGER"
 
     def parse(self, name: str, text: str) -> Any:
         """Read an integer; other words are passed to the validation, which may accept them."""
@@ -161,6 +164,8 @@ class Count(WholeNumber):
 
     Attributes
     ----------
+    or_auto : bool
+        Whether 'auto' is valid too.
     of_features : bool
         Whether the number of columns is an upper bound.
     hint : str
@@ -170,37 +175,32 @@ class Count(WholeNumber):
     low: int
     high: int | None = None
     optional: bool = False
+    or_auto: bool = False
     of_features: bool = False
     hint: str = ""
 
     @property
     def doc_type(self) -> str:
         """Type in the docstrings."""
-        return "int or None" if self.optional else "int"
+        others = ["'auto'"] * self.or_auto + ["None"] * self.optional
+        return " or ".join(["int", *others]) if len(others) < 2 else "int, 'auto' or None"
 
-    def check(self, name: str, value: Any, context: Context) -> int | None:
-        """Return an int, or None."""
+    @property
+    def metavar(self) -> str:
+        """Value in the help of the command line."""
+        return "INTEGER|auto" if self.or_auto else "INTEGER"
+
+    def check(self, name: str, value: Any, context: Context) -> int | str | None:
+        """Return an int, 'auto', or None."""
         if value is None and self.optional:
             return None
-        high, hint = self.high, self.hint or (", or None" if self.optional else "")
+        if self.or_auto and isinstance(value, str) and value == "auto":
+            return value
+        others = (", 'auto'" if self.or_auto else "") + (", or None" if self.optional else "")
+        high, hint = self.high, self.hint or others
         if self.of_features and context.n_features is not None:
             high, hint = context.n_features, f" (X has {context.n_features} features)" + hint
         return whole_number(name, value, self.low, high, hint)
-
-
-@dataclass(frozen=True)
-class FeatureLimit(WholeNumber):
-    """A number of features, at most that of the columns; 'auto', or None for no limit."""
-
-    doc_type = "int, 'auto' or None"
-    metavar = "INTEGER|auto"
-    optional = True
-    _count = Count(low=1, optional=True, of_features=True, hint=", 'auto', or None")
-
-    def check(self, name: str, value: Any, context: Context) -> int | str | None:
-        """Return an int, 'auto' or None."""
-        is_auto = isinstance(value, str) and value == "auto"
-        return value if is_auto else self._count.check(name, value, context)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from gtgbm.parameters.kinds import (
     Choice,
     Context,
     Count,
-    FeatureLimit,
     Flag,
     Kind,
     Number,
@@ -111,9 +110,10 @@ def _trees() -> list[Parameter]:
         ),
         Parameter(
             "max_leaf_nodes",
-            Count(low=2, optional=True),
+            Count(low=2, optional=True, or_auto=True),
             "Maximum number of leaves of a tree. The splits with the largest gains are kept, in the order "
-            "of best-first growth. None: no limit.",
+            "of best-first growth. None: no limit. 'auto': 31, or a thousandth of the rows if that is more, "
+            "for features that are selected forward and backward; else no limit.",
             panel,
         ),
         Parameter(
@@ -205,7 +205,7 @@ def _features() -> list[Parameter]:
         ),
         Parameter(
             "n_features_to_select",
-            FeatureLimit(),
+            Count(low=1, optional=True, or_auto=True, of_features=True),
             "Maximum number of selected features; a group of feature_groups counts as one. None: no limit. "
             "'auto': the smallest number whose score, cross-validated in 5 folds, is within one standard "
             "error of the best; see selection_path_.",

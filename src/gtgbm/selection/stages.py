@@ -12,6 +12,7 @@ from gtgbm.boosting import (
     Problem,
     SearchName,
     Settings,
+    TreeSettings,
     chosen_search,
 )
 from gtgbm.exact import FitContext
@@ -58,11 +59,20 @@ def stage_settings(settings: Settings, stage: Stage, n_scores: int, rows: Datase
         units = units.without(sorted(stage.without), rows.table.shape[1])
     return replace(
         settings,
-        tree=replace(settings.tree, min_node_fraction=max(settings.tree.min_node_fraction, _NODE_FRACTION)),
+        tree=_shallow(settings.tree),
         rounds=replace(
             rounds, n_rounds=n_rounds, learning_rate=max(rounds.learning_rate, _LEARNING_RATE), patience=None
         ),
         prices=_prices(stage, min(stage.price / n_rows, _LARGEST_PENALTY), units),
+    )
+
+
+def _shallow(tree: TreeSettings) -> TreeSettings:
+    """Return the settings of shallow trees, whose few leaves need no limit of their own."""
+    return replace(
+        tree,
+        min_node_fraction=max(tree.min_node_fraction, _NODE_FRACTION),
+        max_leaf_nodes=None if tree.max_leaf_nodes == "auto" else tree.max_leaf_nodes,
     )
 
 
