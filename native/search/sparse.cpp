@@ -8,6 +8,47 @@
 #include "tree/scan.hpp"
 
 namespace gtgbm {
+namespace {
+
+// What the histograms need of a row. A row outside of all nodes adds nothing to the first one: half of the
+// entries may be of such rows, and a branch would be mispredicted for many of them.
+struct SearchedRow {
+    int64_t cell = 0, node = 0;
+};
+
+// Histograms of up to so many cells are built in several copies: most entries of a column have the same code,
+// and consecutive additions to one cell wait for each other.
+constexpr int64_t kCopiedCells = 256, kCopies = 4;
+
+// The entries of one column.
+struct Entries {
+    const int32_t* rows;
+    const uint8_t* codes;
+    int64_t size;
+};
+
+// hist[node][code] += cell for all entries; the code after the bins stands for missing values.
+template <int64_t Copies>
+void add_entries(const Entries& entries, const std::vector<SearchedRow>& searched, int64_t nodes, int bins,
+                 int64_t* hist) {
+    const int64_t stride = bins + 1, cells = nodes * stride;
+    std::fill_n(hist, Copies * cells, int64_t{0});
+    const auto add = [&](int64_t e, int64_t* copy) {
+        const int32_t row = entries.rows[e];
+        require(0 <= row && row < static_cast<int64_t>(searched.size()),
+                "search_sparse: row of an entry out of range");
+        const SearchedRow& of_row = searched[static_cast<size_t>(row)];
+        copy[of_row.node * stride + std::min<int>(entries.codes[e], bins)] += of_row.cell;
+    };
+    int64_t e = 0;
+    for (; e + Copies <= entries.size; e += Copies)
+        for (int64_t k = 0; k < Copies; ++k) add(e + k, hist + k * cells);
+    for (; e < entries.size; ++e) add(e, hist);
+    for (int64_t k = 1; k < Copies; ++k)
+        for (int64_t i = 0; i < cells; ++i) hist[i] += hist[k * cells + i];
+}
+
+}  // namespace
 
 void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_t, 1> rows,
                    Array<const uint8_t, 1> codes, Array<const int64_t, 1> columns,
@@ -33,7 +74,7 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
         require(n_bins.data()[c] <= kMissingCell &&
                     (n_bins.data()[c] < 1 || zero_code.data()[c] < n_bins.data()[c]),
                 "search_sparse: at most 255 bins, one of them for 0");
-    std::vector<int32_t> node_of(static_cast<size_t>(n), -1);
+    std::vector<SearchedRow> searched(static_cast<size_t>(n));
     for (int64_t k = 0; k < nodes; ++k) {
         require(0 <= begin.data()[k] && begin.data()[k] <= end.data()[k] &&
                     end.data()[k] <= static_cast<int64_t>(node_rows.shape(0)),
@@ -41,7 +82,7 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
         for (int64_t i = begin.data()[k]; i < end.data()[k]; ++i) {
             const int32_t row = node_rows.data()[i];
             require(0 <= row && row < n, "search_sparse: row out of range");
-            node_of[static_cast<size_t>(row)] = static_cast<int32_t>(k);
+            searched[static_cast<size_t>(row)] = {cells.data()[row], k};
         }
     }
     const bool has_prices = price.shape(0) != 0;
@@ -50,8 +91,9 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
     const int64_t blocks = (m + kBlock - 1) / kBlock;
     // Best split of each block of columns, so that the result does not depend on the threads.
     std::vector<BestSplit> found(static_cast<size_t>(blocks * nodes));
+    const int64_t most_cells = std::max(nodes * kCells, kCopies * kCopiedCells);
     std::vector<std::vector<int64_t>> hists(static_cast<size_t>(pool.size()),
-                                            std::vector<int64_t>(static_cast<size_t>(nodes * kCells)));
+                                            std::vector<int64_t>(static_cast<size_t>(most_cells)));
     pool.run(blocks, static_cast<int64_t>(codes.shape(0)) * 2, [&](int64_t block, int worker) {
         int64_t* hist = hists[static_cast<size_t>(worker)].data();
         for (int64_t c = block * kBlock; c < std::min(m, (block + 1) * kBlock); ++c) {
@@ -59,22 +101,18 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
             const uint8_t as = use.data()[c];
             if ((as & kUseMask) == kSkipped || bins < 1) continue;
             const int64_t column = columns.data()[c], stride = bins + 1;
-            std::fill_n(hist, nodes * stride, int64_t{0});
-            for (int64_t e = start.data()[column]; e < start.data()[column + 1]; ++e) {
-                const int32_t row = rows.data()[e];
-                require(0 <= row && row < n, "search_sparse: row of an entry out of range");
-                const int32_t node = node_of[static_cast<size_t>(row)];
-                if (node < 0) continue;
-                const int code = std::min<int>(codes.data()[e], bins);
-                hist[node * stride + code] += cells.data()[row];
-            }
+            const int64_t first = start.data()[column];
+            const Entries entries{rows.data() + first, codes.data() + first,
+                                  start.data()[column + 1] - first};
+            const bool is_copied = nodes * stride <= kCopiedCells;
+            (is_copied ? add_entries<kCopies> : add_entries<1>)(entries, searched, nodes, bins, hist);
             for (int64_t k = 0; k < nodes; ++k) {
                 int64_t* cell = hist + k * stride;
-                int64_t entries = 0;
-                for (int64_t b = 0; b < stride; ++b) entries += cell[b];
+                int64_t of_entries = 0;
+                for (int64_t b = 0; b < stride; ++b) of_entries += cell[b];
                 // One side of every split has only entries, no implicit zeros.
-                if (format.count(entries) < min_leaf) continue;
-                cell[zero_code.data()[c]] += total.data()[k] - entries;
+                if (format.count(of_entries) < min_leaf) continue;
+                cell[zero_code.data()[c]] += total.data()[k] - of_entries;
                 found[static_cast<size_t>(block * nodes + k)].offer(
                     best_split(AllCells{cell}, bins, total.data()[k], format, {min_leaf, l2},
                                direction_of(as)),
