@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tree/cells.hpp"
+#include "tree/screening.hpp"
 
 namespace gtgbm {
 
@@ -75,6 +76,21 @@ inline void scan_categories(const Cells& cells, const uint8_t* use, int32_t colu
     best.fresh.offer(fresh.split(), column, price);
 }
 
+// Fewer bins are faster scanned than screened.
+constexpr int kFewestScreened = 16;
+
+// Whether a column may have a split that gains more than `gain`; false positives are allowed.
+inline bool may_gain_more(const AllCells& cells, int n_bins, int64_t total, CellFormat format,
+                          SideTerms terms, double gain) {
+    if (n_bins < kFewestScreened || !(gain > 0.0)) return true;
+    bool is_above;
+    run_vectorised<MayGainMore>(cells.cells, n_bins, total, format, terms, gain, &is_above);
+    return is_above;
+}
+inline bool may_gain_more(const MarkedCells&, int, int64_t, CellFormat, SideTerms, double) {
+    return true;
+}
+
 // Scans columns [first, last); cells_of(k) are the cells of column first + k.
 template <class CellsOf>
 inline void scan_columns(const CellsOf& cells_of, const ScannedColumns& columns, int64_t first, int64_t last,
@@ -88,12 +104,11 @@ inline void scan_columns(const CellsOf& cells_of, const ScannedColumns& columns,
             scan_categories(cells, columns.category_use + int64_t{columns.category_row[c]} * kCells, column,
                             n_bins, total, format, terms, columns.price_of(c), best);
         } else if (use != kSkipped) {
-            const double direction = direction_of(columns.use[c]);
-            const Split split = best_split(cells, n_bins, total, format, terms, direction);
-            if (use == kOwned)
-                best.owned.offer(split, column);
-            else
-                best.fresh.offer(split, column, columns.price_of(c));
+            const double price = use == kOwned ? 0.0 : columns.price_of(c);
+            BestSplit& rival = use == kOwned ? best.owned : best.fresh;
+            if (!may_gain_more(cells, n_bins, total, format, terms, rival.net + price)) continue;
+            rival.offer(best_split(cells, n_bins, total, format, terms, direction_of(columns.use[c])), column,
+                        price);
         }
     }
 }

@@ -157,13 +157,20 @@ class Grower {
     }
 
     BestSplit best_split_of(const int64_t* hist, int64_t total) {
-        found_.assign(static_cast<size_t>(forest_.n_tiles), {});
-        run(forest_.n_tiles, forest_.n_cells, [&](int64_t tile) {
+        const auto scan = [&](int64_t tile, NodeSplits& best) {
             scan_columns(hist + forest_.offset[static_cast<size_t>(tile)], forest_.widths[tile],
                          forest_.columns, tile * kLanes, std::min((tile + 1) * kLanes, forest_.n_columns),
-                         total, forest_.format, forest_.terms, found_[static_cast<size_t>(tile)]);
-        });
+                         total, forest_.format, forest_.terms, best);
+        };
         NodeSplits best;
+        if (pool_ == nullptr) {
+            // One after the other: most columns need not be scanned once a good split is known.
+            for (int64_t tile = 0; tile < forest_.n_tiles; ++tile) scan(tile, best);
+            return best.owned;
+        }
+        found_.assign(static_cast<size_t>(forest_.n_tiles), {});
+        run(forest_.n_tiles, forest_.n_cells,
+            [&](int64_t tile) { scan(tile, found_[static_cast<size_t>(tile)]); });
         for (const NodeSplits& one : found_) best.offer(one);
         return best.owned;
     }

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gtgbm import GTGBMClassifier, GTGBMRegressor, _core
-from gtgbm.exact import F64
+from gtgbm.exact import F64, I64, OWNED, SKIPPED
 
 _OTHERS = ["avx2", "avx512"]
 _ROWS = [1, 7, 8, 9, 63, 64, 65, 1000]
@@ -53,6 +53,35 @@ def _results(name: str, n: int) -> list[bytes]:
 @pytest.mark.parametrize("name", _OTHERS)
 def test_kernels(name: str, n: int) -> None:
     assert _results(name, n) == _results("baseline", n)
+
+
+def _best_column(name: str, hist: I64, columns: slice) -> tuple[float, ...]:
+    """Return gain, column, bin and side of missing values of the best split of some of the columns."""
+    use = np.full(hist.shape[1] * _core.LANES, SKIPPED, dtype=np.uint8)
+    use[columns] = OWNED
+    n_bins, no_category = np.full(use.shape, _core.CELLS - 1, np.int32), np.full(use.shape, -1, np.int32)
+    no_use, no_price = np.empty((0, _core.CELLS), dtype=np.uint8), np.empty(0)
+    tiles = _core.TileColumns(n_bins, use, no_category, no_use, no_price)
+    gain, where = np.empty((1, 2)), np.empty((1, 2, 3), dtype=np.int32)
+    slot, total = np.zeros(1, dtype=np.int64), hist[0, 0, 0].sum(keepdims=True)
+    with _using(name):
+        _core.scan_histograms(_core.Pool(1), tiles, hist, slot, total, 20, 3, 0.5, gain, where)
+    return (float(gain[0, 0]), *where[0, 0].tolist())
+
+
+@pytest.mark.parametrize("has_missing", [True, False])
+@pytest.mark.parametrize("name", ["baseline", *_OTHERS])
+def test_nearly_equal_columns(name: str, has_missing: bool) -> None:
+    """Columns that cannot have the best split are not scanned; those that nearly have it must be."""
+    rng = np.random.default_rng(int(has_missing))
+    cells: I64 = (rng.integers(-(2**20), 2**20, _core.CELLS) << 20) + rng.integers(1, 9, _core.CELLS)
+    cells[-1] *= has_missing
+    hist = np.tile(cells, (1, 10, _core.LANES, 1))
+    for column in hist.reshape(-1, _core.CELLS):
+        place = int(rng.integers(0, _core.CELLS - 2))
+        column[place], column[place + 1] = column[place + 1], column[place]
+    alone = [_best_column("baseline", hist, slice(c, c + 1)) for c in range(10 * _core.LANES)]
+    assert _best_column(name, hist, slice(None)) == max(alone, key=lambda found: found[0])
 
 
 def _model(name: str, X: F64, y: F64, *, is_binary: bool) -> list[bytes]:
