@@ -14,12 +14,13 @@ from distributed import Client, Future, MultiLock, default_client, wait
 from sklearn.base import clone
 
 from gtgbm.boosting import Progress, ProgressBar
-from gtgbm.distributed.dask_checkpoint import CallersCheckpoint
+from gtgbm.distributed.callers_checkpoint import LONGEST_FETCH, CallersCheckpoint, KeptState
 from gtgbm.distributed.dask_parts import Cluster, Partitions, partitions_of
 from gtgbm.distributed.dask_prediction import predict
-from gtgbm.distributed.dask_worker import Job, fit_on_worker, listen_on_worker
+from gtgbm.distributed.dask_worker import Job, fit_on_worker, kept_by_worker, listen_on_worker
 from gtgbm.distributed.mesh import Address
 from gtgbm.distributed.parquet import parquet_parts
+from gtgbm.distributed.together import Seat, cause_of, eval_pairs, per_eval_set
 from gtgbm.exact import WorkerError
 
 __all__ = ["fit", "fit_parquet", "predict"]
@@ -96,8 +97,9 @@ def fit(
     """
     cluster = Cluster.of(default_client() if client is None else client, workers)
     tables = [partitions_of(cluster, X, y, sample_weight, qid, "X")]
-    pairs = [] if eval_set is None else [eval_set] if isinstance(eval_set, tuple) else list(eval_set)
-    weights, qids = _per_set(eval_sample_weight, len(pairs)), _per_set(eval_qid, len(pairs))
+    pairs = eval_pairs(eval_set)
+    weights = per_eval_set(eval_sample_weight, len(pairs), "eval_sample_weight")
+    qids = per_eval_set(eval_qid, len(pairs), "eval_qid")
     for k, (Z, z) in enumerate(pairs):
         tables.append(partitions_of(cluster, Z, z, weights[k], qids[k], f"eval_set[{k}]"))
     return _fit_partitions(cluster, estimator, tables, _Options(progress, timeout, checkpoint))
@@ -143,14 +145,6 @@ def fit_parquet(
     return _fit_partitions(cluster, estimator, [table], _Options(progress, timeout, checkpoint))
 
 
-def _per_set(values: Any, n_sets: int) -> list[Any]:
-    if values is None:
-        return [None] * n_sets
-    if not isinstance(values, list | tuple) or len(values) != n_sets:
-        raise ValueError(f"eval_sample_weight and eval_qid need one entry for each of {n_sets} eval sets")
-    return list(values)
-
-
 def _fit_partitions(
     cluster: Cluster,
     estimator: Any,
@@ -163,7 +157,7 @@ def _fit_partitions(
     for table in tables[1:]:
         table.place(Cluster(client, workers))
     token = secrets.token_bytes(16)
-    kept = None if options.checkpoint is None else CallersCheckpoint(options.checkpoint, client, token)
+    kept = None if options.checkpoint is None else _checkpoint(options.checkpoint, client, token)
     topic = f"gtgbm-{token.hex()}"
     with ExitStack() as stack:
         bar = stack.enter_context(
@@ -186,8 +180,9 @@ def _fit_partitions(
         stack.callback(client.unsubscribe_topic, topic)
         addresses = _listening(client, workers, token, options.timeout)
         content = None if kept is None else kept.content()
+        n_threads = client.nthreads()
         jobs = [
-            Job(rank, worker, addresses, token, options.timeout, topic, content)
+            Job(Seat(rank, addresses, token, options.timeout, n_threads[worker]), worker, topic, content)
             for rank, worker in enumerate(workers)
         ]
         fits = [_begun(client, model, job, tables) for job in jobs]
@@ -208,6 +203,29 @@ def _begun(client: Client, model: Any, job: Job, tables: Sequence[Partitions]) -
         pure=False,
         retries=0,
     )
+
+
+def _checkpoint(path: str | PathLike[str], client: Client, token: bytes) -> CallersCheckpoint:
+    """Return the checkpoint of a fit, whose state the workers hold."""
+
+    def fetch(worker: str, n_known: int) -> KeptState:
+        try:
+            # Not `Client.run`, which would wait for a frozen worker.
+            said = client.sync(
+                client._run,
+                kept_by_worker,
+                token,
+                n_known,
+                workers=[worker],
+                on_error="ignore",
+                callback_timeout=LONGEST_FETCH,
+            )
+        except (TimeoutError, OSError):
+            return None
+        state: KeptState = said.get(worker)
+        return state
+
+    return CallersCheckpoint(path, fetch)
 
 
 def _listening(client: Client, workers: Sequence[str], token: bytes, timeout: float) -> list[Address]:
@@ -280,5 +298,4 @@ def _raise_cause(futures: Sequence[Future]) -> None:
     deadline = time.monotonic() + _GRACE
     while time.monotonic() < deadline and any(future.status == "pending" for future in futures):
         time.sleep(_POLL)
-    errors = [future.exception() for future in futures if future.status == "error"]
-    raise next((error for error in errors if not isinstance(error, WorkerError)), errors[0])
+    raise cause_of([future.exception() for future in futures if future.status == "error"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,10 +10,15 @@ import numpy as np
 from dask import delayed
 from distributed import Client, Future, wait
 
-from gtgbm.data import as_frame, columns_of, issparse, listed
-
-_IMBALANCE = 1.2
-"""A worker keeps its partitions unless it would have so many times its share of the rows."""
+from gtgbm.data import listed
+from gtgbm.distributed.partitions import (
+    bundle,
+    check_facts,
+    facts_of,
+    first_rows,
+    number_of_partitions,
+    placed,
+)
 
 
 @dataclass(frozen=True)
@@ -35,14 +39,6 @@ class Cluster:
         if not chosen:
             raise ValueError("workers: there are none: start some, or give the addresses of some")
         return cls(client, chosen)
-
-
-@dataclass(frozen=True)
-class _Facts:
-    """What is known of a partition: rows of each of its parts, and names and kinds of its columns."""
-
-    rows: dict[str, int]
-    columns: list[tuple[str, str]] | int | None
 
 
 @dataclass
@@ -68,24 +64,16 @@ class Partitions:
 
         A partition stays where it is unless that worker would have far more rows than others.
         """
-        known = cluster.workers
-        holders = cluster.client.who_has(self.futures)
-        load: Counter[str] = Counter()
-        most = _IMBALANCE * max(float(self.rows.sum()) / len(known), float(self.rows.max(initial=1)))
-        owner = [""] * len(self.futures)
-        for k in np.argsort(-self.rows, kind="stable").tolist():
-            here = [one for one in holders.get(self.futures[k].key, ()) if one in known]
-            fits = [one for one in here if load[one] + self.rows[k] <= most]
-            owner[k] = fits[0] if fits else min(known, key=lambda one: (load[one], one))
-            load[owner[k]] += int(self.rows[k])
-        self.owner = owner
-        return [worker for worker in known if worker in owner]
+        held = cluster.client.who_has(self.futures)
+        holders = [held.get(future.key, ()) for future in self.futures]
+        self.owner = placed(self.rows, cluster.workers, holders)
+        return [worker for worker in cluster.workers if worker in self.owner]
 
     def of_worker(self, worker: str) -> tuple[list[int], list[Future], int]:
         """Return the first rows of a worker's partitions, the partitions, and the rows of all of them."""
-        first = np.cumsum(self.rows) - self.rows
+        first = first_rows(self.rows)
         own = [k for k, one in enumerate(self.owner) if one == worker]
-        return [int(first[k]) for k in own], [self.futures[k] for k in own], int(self.rows.sum())
+        return [first[k] for k in own], [self.futures[k] for k in own], int(self.rows.sum())
 
 
 def partitions_of(
@@ -110,22 +98,16 @@ def partitions_of(
     y, weight, qid = (_with_chunks_of(X, one) for one in (y, weight, qid))
     given = {name: X, "y": y, "sample_weight": weight, "qid": qid}
     parts = {what: _parts(value, what) for what, value in given.items() if value is not None}
-    n_parts = len(parts[name])
-    for what, of_value in parts.items():
-        if len(of_value) != n_parts:
-            raise ValueError(
-                f"{name} has {n_parts} partitions, {what} {len(of_value)}: repartition them alike"
-            )
+    n_parts = number_of_partitions(parts)
     bundles = [
-        delayed(_bundle, pure=False)(*(parts[what][k] if what in parts else None for what in given))
+        delayed(bundle, pure=False)(*(parts[what][k] if what in parts else None for what in given))
         for k in range(n_parts)
     ]
     client, workers = cluster.client, list(cluster.workers)
     futures = client.compute(bundles, workers=workers)
     wait(futures)
-    labels = [f"partition {k}" for k in range(n_parts)] if places is None else list(places)
-    facts = client.gather(client.map(_facts, futures, names=list(given), workers=workers, pure=False))
-    _check(facts, labels, name)
+    facts = client.gather(client.map(facts_of, futures, names=list(given), workers=workers, pure=False))
+    check_facts(facts, name, places)
     return Partitions(futures, np.array([one.rows[name] for one in facts], dtype=np.int64))
 
 
@@ -153,73 +135,3 @@ def _parts(value: Any, what: str) -> list[Any]:
         f"{what} is a {type(value).__name__}: give a dask array, a dask dataframe, or a list of delayed "
         "objects or futures; for a table in memory use estimator.fit"
     )
-
-
-def _bundle(X: Any, y: Any, weight: Any, qid: Any) -> tuple[Any, Any, Any, Any]:
-    """Put together what belongs to the rows of a partition."""
-    return X, y, weight, qid
-
-
-def _facts(bundle: tuple[Any, ...], names: Sequence[str]) -> _Facts:
-    """Look at a partition, on the worker that has it."""
-    X = bundle[0]
-    rows = {
-        what: int(value.shape[0]) if hasattr(value, "shape") else len(value)
-        for what, value in zip(names, bundle, strict=True)
-        if value is not None
-    }
-    if rows[names[0]] == 0 or issparse(X):
-        return _Facts(rows, None)
-    frame = as_frame(X)
-    if frame is None:
-        return _Facts(rows, int(X.shape[1]) if X.ndim == 2 else -1)
-    # A column without a single value may have any type.
-    kinds = [
-        (column.name, "" if frame[0][column.name].is_null().all() else str(column.kind))
-        for column in columns_of(frame[0])
-    ]
-    return _Facts(rows, kinds)
-
-
-def _check(facts: Sequence[_Facts], labels: Sequence[str], name: str) -> None:
-    """Raise an error that names the partition that does not fit the others."""
-    for label, one in zip(labels, facts, strict=True):
-        for what, n_rows in one.rows.items():
-            if n_rows != one.rows[name]:
-                raise ValueError(
-                    f"{label}: {name} has {one.rows[name]} rows, {what} {n_rows}: give partitions of "
-                    "the same rows"
-                )
-    filled = [
-        (label, one.columns) for label, one in zip(labels, facts, strict=True) if one.columns is not None
-    ]
-    for label, columns in filled[1:]:
-        _compare(filled[0], (label, columns), name)
-
-
-def _compare(first: tuple[str, Any], other: tuple[str, Any], name: str) -> None:
-    """Compare the columns of a partition with those of the first one."""
-    (one, expected), (label, columns) = first, other
-    if isinstance(expected, int) or isinstance(columns, int):
-        if expected != columns:
-            raise ValueError(f"{label} of {name} has {_width(columns)} columns, {one} has {_width(expected)}")
-        return
-    known, own = dict(expected), dict(columns)
-    lacking, more = [key for key in known if key not in own], [key for key in own if key not in known]
-    if lacking or more:
-        what = (
-            f"lacks columns {listed(lacking)}"
-            if lacking
-            else f"has columns {listed(more)}, which {one} has not"
-        )
-        raise ValueError(f"{label} of {name} {what}: give all partitions the same columns")
-    for key, kind in own.items():
-        if kind and known[key] and kind != known[key]:
-            raise ValueError(
-                f"{label} of {name}: column {key!r} is of type {kind}, in {one} of type {known[key]}: "
-                "convert it"
-            )
-
-
-def _width(columns: Any) -> int:
-    return columns if isinstance(columns, int) else len(columns)

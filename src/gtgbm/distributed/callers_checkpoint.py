@@ -1,17 +1,25 @@
-"""The checkpoint of a fit on a Dask cluster: workers hold the state of training, the caller has the file."""
+"""The checkpoint of a fit on a cluster: workers hold the state of training, the caller has the file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
-
-from distributed import Client
+from typing import Any
 
 from gtgbm.boosting import CheckpointFile, CheckpointMemory
-from gtgbm.distributed.dask_worker import kept_by_worker
 
-_LONGEST_FETCH = 1.0
+LONGEST_FETCH = 1.0
 """Seconds that a worker has to send its state: one that is frozen never does."""
+KeptState = tuple[int, bytes] | None
+"""State of a worker, with its number: of several, the highest is the newest."""
+
+
+def newer_state(kept: CheckpointMemory | None, n_known: int) -> KeptState:
+    """Return the state that a worker holds, if it is newer than one that is known."""
+    if kept is None or kept.n_writes <= n_known:
+        return None
+    content = kept.read()
+    return None if content is None else (kept.n_writes, content)
 
 
 class CallersCheckpoint:
@@ -23,13 +31,14 @@ class CallersCheckpoint:
     ----------
     path : str or path
         It is read here, not by the workers.
-    token : bytes
-        Identifies the fit.
+    fetch : callable
+        ``fetch(worker, n_known)`` returns the state of a worker if it is newer than number `n_known`; None if
+        not, or if the worker does not answer.
     """
 
-    def __init__(self, path: str | PathLike[str], client: Client, token: bytes) -> None:
+    def __init__(self, path: str | PathLike[str], fetch: Callable[[Any, int], KeptState]) -> None:
         self._file = CheckpointFile(path)
-        self._client, self._token = client, token
+        self._fetch = fetch
         self._n_writes = 0
         self._file.check_writable()
 
@@ -37,16 +46,16 @@ class CallersCheckpoint:
         """Return the content of the file, with which workers begin."""
         return CheckpointMemory(self._file.name, self._file.read())
 
-    def keep_current(self, worker: str) -> None:
+    def keep_current(self, worker: Any) -> None:
         """Write the state of a worker into the file, if it is time to."""
         if self._file.is_due():
             self.keep_newest([worker])
 
-    def keep_newest(self, workers: Sequence[str]) -> None:
+    def keep_newest(self, workers: Sequence[Any]) -> None:
         """Write the newest state of some workers into the file, if it is newer than that of the file."""
         newest: bytes | None = None
         for worker in workers:
-            said = self._fetched(worker)
+            said = self._fetch(worker, self._n_writes)
             if said is not None:
                 self._n_writes, newest = said
         if newest is not None:
@@ -55,22 +64,3 @@ class CallersCheckpoint:
     def remove(self) -> None:
         """Remove the file, since the fit is finished."""
         self._file.remove()
-
-    def _fetched(self, worker: str) -> tuple[int, bytes] | None:
-        """Return the state of a worker if it is newer, with its number."""
-        client = self._client
-        try:
-            # Not `Client.run`, which would wait for a frozen worker.
-            said = client.sync(
-                client._run,
-                kept_by_worker,
-                self._token,
-                self._n_writes,
-                workers=[worker],
-                on_error="ignore",
-                callback_timeout=_LONGEST_FETCH,
-            )
-        except (TimeoutError, OSError):
-            return None
-        state: tuple[int, bytes] | None = said.get(worker)
-        return state
