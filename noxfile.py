@@ -59,6 +59,14 @@ def oldest_versions(session: nox.Session) -> Path:
 
 
 @nox.session
+def clusters(session: nox.Session) -> None:
+    """Fits on Ray and Spark; the latter needs Java."""
+    session.install(".[test,ray,spark]", *build_options(session))
+    tests = session.posargs or ["tests/distributed/test_ray.py", "tests/distributed/test_spark.py"]
+    session.run("pytest", "-W", "error", *tests)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Everything that reads the code without running it."""
     # Nothing is compiled: for the native module there is src/gtgbm/_core.pyi.

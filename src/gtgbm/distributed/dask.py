@@ -182,7 +182,12 @@ def _fit_partitions(
         content = None if kept is None else kept.content()
         n_threads = client.nthreads()
         jobs = [
-            Job(Seat(rank, addresses, token, options.timeout, n_threads[worker]), worker, topic, content)
+            Job(
+                Seat(rank, addresses, token, options.timeout, n_threads.get(worker, 1)),
+                worker,
+                topic,
+                content,
+            )
             for rank, worker in enumerate(workers)
         ]
         fits = [_begun(client, model, job, tables) for job in jobs]
