@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 import gtgbm
 from gtgbm.distributed import WorkerError
+from tests.distributed.page_example import run_example
 from tests.distributed.test_shards import WEIGHT, N, X, Y, classes, frame
 from tests.estimators.golden_models import written
 from tests.strategies import selects_few
@@ -145,3 +146,8 @@ def test_a_worker_that_is_killed_or_frozen_is_named(
     assert seen[0].round >= struck[0][0]  # at most one round was repeated
     assert not path.exists()
     assert written(fitted) == written(clone(model).fit(X, classes()))
+
+
+def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
+    fitted, alone = run_example("gtgbm_ray", tmp_path, {})
+    assert written(fitted) == written(alone)

@@ -7,6 +7,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.base import clone
 
 import gtgbm
 from gtgbm.distributed import WorkerError
+from tests.distributed.page_example import run_example
 from tests.distributed.test_shards import WEIGHT, N, X, Y, classes, frame
 from tests.estimators.golden_models import written
 from tests.strategies import selects_few
@@ -122,10 +124,11 @@ def test_input_that_does_not_fit_is_named(spark: Any) -> None:
 class _KillsItselfRegressor(gtgbm.GTGBMRegressor):
     """Ends the process of the second worker."""
 
-    def _fit(self, rows: Any, sets: Any, callbacks: Any, kept: Any, communicator: Any, **more: Any) -> None:
+    def _fit(self, *args: Any, **more: Any) -> None:
+        communicator = args[4]
         if communicator.rank == 1:
             os.kill(os.getpid(), signal.SIGKILL)
-        super()._fit(rows, sets, callbacks, kept, communicator, **more)
+        super()._fit(*args, **more)
 
 
 def test_a_worker_that_is_killed(spark: Any) -> None:
@@ -133,3 +136,8 @@ def test_a_worker_that_is_killed(spark: Any) -> None:
     with pytest.raises(WorkerError, match="task of Spark was lost"):
         fit(_KillsItselfRegressor(**SHAPE), rows, "y")
     assert fit(gtgbm.GTGBMRegressor(**SHAPE), rows, "y").n_iter_ == 2
+
+
+def test_the_example_of_the_page_runs(spark: Any, tmp_path: Path) -> None:
+    fitted, alone = run_example("gtgbm_spark", tmp_path, {"spark": spark})
+    assert written(fitted) == written(alone)

@@ -23,7 +23,10 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "pandas": ("data",),
     "narwhals": ("data",),
     "msgspec": ("boosting", "model_file", "estimators", "cli"),
-    "pyarrow": ("data", "cli"),
+    "pyarrow": ("data", "cli", "distributed"),
+    "distributed": ("distributed",),
+    "ray": ("distributed",),
+    "pyspark": ("distributed",),
     "matplotlib": ("plots", "report"),
     "jinja2": ("report",),
 }
