@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from rich.console import Console
 
 from gtgbm.cli.errors import UserError
 from gtgbm.cli.table_file import TableFile, Wanted
@@ -80,8 +82,27 @@ def _counts(file: TableFile, name: str) -> bool:
     return False
 
 
-def summary(path: Path, n_rows: int, schema: FrameSchema) -> str:
-    """Say what the columns of a table were read as."""
+def say_what_was_read(
+    console: Console,
+    path: Path,
+    n_rows: int,
+    schema: FrameSchema,
+    numbering: Sequence[str],
+    doubts: Sequence[str] = (),
+) -> None:
+    """Print what the columns of a table were read as, and warn of columns that may be read wrongly.
+
+    Parameters
+    ----------
+    numbering : sequence of str
+        Columns that are left out because they number the rows.
+    doubts : sequence of str
+        What is odd about other columns.
+    """
     count = Counter(column.kind for column in schema.columns)
     parts = [f"{count[kind]:,} of {_KIND_NAMES[kind]}" for kind in _KIND_NAMES if count[kind]]
-    return f"{path.name}: {n_rows:,} rows; columns: {', '.join(parts)}"
+    line = f"{path.name}: {n_rows:,} rows; columns: {', '.join(parts)}"
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
+    left_out = [f"column {name!r} only numbers the rows: it is left out" for name in numbering]
+    for doubt in (*left_out, *doubts):
+        warnings.warn(doubt, stacklevel=2)  # a quiet console would not show it

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from gtgbm.cli.columns import check_named, numbers_of_rows, summary
+from gtgbm.cli.columns import check_named, numbers_of_rows, say_what_was_read
 from gtgbm.cli.errors import UserError
 from gtgbm.cli.files import is_parquet, open_table, parts_of
 from gtgbm.cli.loading import Loaded, Roles, is_libsvm
@@ -59,10 +59,8 @@ def open_on_disk(
                 f"{path}: column {name!r} holds neither numbers, times nor text: --exclude {name}"
             )
     schema = FrameSchema(tuple(FrameColumn(name, kind) for name in names if (kind := kinds[name])))
-    notes = [f"column {name!r} only numbers the rows: it is left out" for name in numbering]
-    notes.append("columns are read from disk when they are needed")
-    for line in (summary(path, len(table), schema), *notes):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    say_what_was_read(console, path, len(table), schema, numbering)
+    console.print("columns are read from disk when they are needed", highlight=False)
     columns = {role: _values(path, table, name) for role, name in roles.named().items()}
     return Loaded(table.select(names), columns)
 

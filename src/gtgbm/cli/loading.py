@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from gtgbm.cli.columns import check_named, numbers_of_rows, summary
+from gtgbm.cli.columns import check_named, numbers_of_rows, say_what_was_read
 from gtgbm.cli.errors import UserError
 from gtgbm.cli.files import open_table
 from gtgbm.cli.libsvm_file import read_libsvm
@@ -176,9 +176,7 @@ def load(
         except (OSError, EOFError) as error:
             raise UserError(f"{path} cannot be read: {error}") from error
     if schema is None:
-        notes = [f"column {name!r} only numbers the rows: it is left out" for name in others]
-        for line in (summary(path, loaded.n_rows, loaded.X.schema), *notes, *file.notes):
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say_what_was_read(console, path, loaded.n_rows, loaded.X.schema, others, file.notes)
     return loaded
 
 
