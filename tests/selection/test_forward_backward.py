@@ -51,6 +51,17 @@ def test_leaves_are_limited_where_features_are(settings: dict[str, Any], limit: 
     assert most == limit if limit else most > 31
 
 
+@pytest.mark.parametrize(("adds_up", "leaves"), [(True, 8), (False, 31)])
+def test_unseen_rows_tell_how_many_leaves(adds_up: bool, leaves: int) -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(900, 10))
+    # Trees of 8 leaves represent sums, but not a value for each of 32 patterns of signs.
+    patterns = 4.0 * rng.normal(size=32)[(X[:, :5] > 0.0) @ (2 ** np.arange(5))]
+    signal = X[:, :5].sum(axis=1) if adds_up else patterns
+    model = GTGBMRegressor(n_features_to_select=5, min_samples_leaf=5).fit(X, signal + rng.normal(size=900))
+    assert max(tree.n_leaves for tree in model.trees_) == leaves
+
+
 @pytest.mark.parametrize(("n_rows", "limit"), [(1, 31), (31_999, 31), (32_000, 32), (500_123, 500)])
 def test_many_rows_support_more_leaves(n_rows: int, limit: int) -> None:
     tree = TreeSettings(0.02, None, 0.0, None, "auto", 1.0, 0)

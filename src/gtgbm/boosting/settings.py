@@ -218,6 +218,10 @@ class Settings:
         """Return the same settings with another search for new features."""
         return replace(self, search=replace(self.search, name=name))
 
+    def with_leaves(self, limit: int) -> Settings:
+        """Return the same settings with another limit on the leaves of a tree."""
+        return replace(self, tree=replace(self.tree, max_leaf_nodes=limit))
+
     def buying_nothing(self) -> Settings:
         """Return the same settings, but no feature is bought beside those that are owned from the start."""
         return self.with_limit(0)

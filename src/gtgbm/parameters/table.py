@@ -112,8 +112,9 @@ def _trees() -> list[Parameter]:
             "max_leaf_nodes",
             Count(low=2, optional=True, or_auto=True),
             "Maximum number of leaves of a tree. The splits with the largest gains are kept, in the order "
-            "of best-first growth. None: no limit. 'auto': 31, or a thousandth of the rows if that is more, "
-            "for features that are selected forward and backward; else no limit.",
+            "of best-first growth. None: no limit. 'auto': 8, 16 or 31, whichever has the lowest loss on "
+            "unseen rows, for features that are selected forward and backward; of more than 30,000 rows 31, "
+            "or a thousandth of the rows if that is more. Without such selection: no limit.",
             panel,
         ),
         Parameter(

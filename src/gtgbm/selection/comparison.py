@@ -23,7 +23,7 @@ def difference(losses: Losses, others: Losses, weights: Sequence[float]) -> tupl
         differences = np.concatenate(mine) - np.concatenate(theirs)
         mean += weight * float(differences.sum()) / len(mine)
         # Models of the same fold have the same rows: only different folds are independent.
-        variance += weight**2 * float(differences @ differences) / (len(mine) * N_FOLDS)
+        variance += weight**2 * float(differences @ differences) / (len(mine) * min(len(mine), N_FOLDS))
     return mean, math.sqrt(variance)
 
 

@@ -18,7 +18,7 @@ from gtgbm.selection.importance import Importance
 from gtgbm.selection.limits import Limits
 
 _FEW_ROWS = 5000
-"""Tasks with fewer rows are dealt to folds twice in each step: one division of few rows says little."""
+"""Tasks with fewer rows are divided more often for each question: one division of few rows says little."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class Stage:
     budget : float or None
         Total cost of the features that are bought; the price is then that of a typical cost, and others cost
         in proportion. None: there is no budget, and no feature is cheaper than usual.
+    max_leaf_nodes : int or None
+        Most leaves of trees that are as deep as those of the last fit. None: trees are shallow.
     """
 
     price: float
@@ -45,6 +47,7 @@ class Stage:
     owned: Sequence[Sequence[Feature]] | None = None
     without: frozenset[int] = frozenset()
     budget: float | None = None
+    max_leaf_nodes: int | None = None
 
 
 Trainer = Callable[[Sequence[Dataset], Stage], list[Model]]
@@ -131,7 +134,7 @@ class Judge:
 
         Few rows are dealt twice.
         """
-        n_deals = 2 if min(task.n_rows for task in self.folds.tasks) < _FEW_ROWS else 1
+        n_deals = 2 if self._has_few_rows else 1
         evidence = [Evidence() for _ in self.weights]
         for deal in range(n_deals):
             folds = self.folds.dealt_again(number, deal)
@@ -147,25 +150,50 @@ class Judge:
         features : sequence of sequence of dict from Feature to float
             The features of each task, for each fold or once for all folds.
         """
-        losses: list[list[F64]] = [[] for _ in self.weights]
-        for fold in range(N_FOLDS):
-            models = self._owning(folds, fold, features[fold % len(features)])
-            for k, forest, rows in _judged(folds, fold, models):
-                losses[k].append(HeldOut.of(forest, rows, self.problems.losses[k], self.context).losses)
-        return losses
+        of_folds = [
+            self._losses(folds, fold, self._owning(folds, fold, features[fold % len(features)]))
+            for fold in range(N_FOLDS)
+        ]
+        return list(zip(*of_folds, strict=True))
+
+    def losses_of_leaves(self, features: Sequence[Importance], max_leaf_nodes: int) -> Losses:
+        """Return the losses of models with trees as deep as those of the last fit, of so many leaves.
+
+        Many rows are judged on one fold, because these trees take longer than shallow ones.
+        """
+        folds = self.folds.dealt_again(0, 2)
+        of_folds = [
+            self._losses(folds, fold, self._owning(folds, fold, features, max_leaf_nodes))
+            for fold in range(N_FOLDS if self._has_few_rows else 1)
+        ]
+        return list(zip(*of_folds, strict=True))
+
+    @property
+    def _has_few_rows(self) -> bool:
+        return min(task.n_rows for task in self.folds.tasks) < _FEW_ROWS
+
+    def _losses(self, folds: Folds, fold: int, models: Sequence[Model]) -> list[F64]:
+        """Return the losses of the models of all tasks on the rows of a fold."""
+        return [
+            HeldOut.of(forest, rows, self.problems.losses[k], self.context).losses
+            for k, forest, rows in _judged(folds, fold, models)
+        ]
 
     def _add(self, evidence: Sequence[Evidence], folds: Folds, fold: int, models: Sequence[Model]) -> None:
         """Add the evidence of the rows of a fold, which the models were not trained on."""
         for k, forest, rows in _judged(folds, fold, models):
             evidence[k].add_fold(forest, rows, self.problems.losses[k], self.context, [fold, k])
 
-    def _owning(self, folds: Folds, fold: int, features: Sequence[Importance]) -> list[Model]:
+    def _owning(
+        self, folds: Folds, fold: int, features: Sequence[Importance], max_leaf_nodes: int | None = None
+    ) -> list[Model]:
         """Train models outside a fold that own some features and buy none."""
         owned = {feature.column for of_task in features for feature in of_task}
         units = self.problems.limits.units
         columns = units.with_groups(owned | {*self.problems.given, *units.fixed})
         rows = folds.training(fold, np.array(columns, dtype=np.int64))
-        return self.trainer(rows, Stage(0.0, 0, [list(of_task) for of_task in features]))
+        owned_by_tasks = [list(of_task) for of_task in features]
+        return self.trainer(rows, Stage(0.0, 0, owned_by_tasks, max_leaf_nodes=max_leaf_nodes))
 
 
 def _judged(folds: Folds, fold: int, models: Sequence[Model]) -> Iterator[tuple[int, FeatureForest, Dataset]]:

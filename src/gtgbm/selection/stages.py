@@ -10,6 +10,7 @@ from gtgbm.boosting import (
     Fitted,
     PriceSettings,
     Problem,
+    RoundSettings,
     SearchName,
     Settings,
     TreeSettings,
@@ -28,6 +29,9 @@ _LEARNING_RATE = 0.15
 _NODE_FRACTION = 0.04
 """Nodes with a smaller share of the rows are not split: shallow trees tell better which features matter."""
 _LARGEST_PENALTY = 0.5
+_DEEP_ROUNDS = 50
+_DEEP_LEARNING_RATE = 0.2
+"""Most rounds and largest learning rate of a fit that stands for the last one; the user's may be larger."""
 
 
 def ignore(text: str) -> None:
@@ -51,20 +55,30 @@ def stage_settings(settings: Settings, stage: Stage, n_scores: int, rows: Datase
     rows : Dataset
         The rows that are trained on.
     """
-    rounds = settings.rounds
-    n_rounds = _ROUNDS if n_scores == 1 else max(_FEWEST_ROUNDS, _ROUNDS // n_scores)
     n_rows = rows.targets.weights.total_cells / rows.targets.weights.row
     units = settings.prices.units
     if stage.without:
         units = units.without(sorted(stage.without), rows.table.shape[1])
-    return replace(
-        settings,
-        tree=_shallow(settings.tree),
-        rounds=replace(
-            rounds, n_rounds=n_rounds, learning_rate=max(rounds.learning_rate, _LEARNING_RATE), patience=None
-        ),
-        prices=_prices(stage, min(stage.price / n_rows, _LARGEST_PENALTY), units),
-    )
+    if stage.max_leaf_nodes is None:
+        tree, rounds = _shallow(settings.tree), _few_rounds(settings.rounds, n_scores)
+    else:
+        tree = replace(settings.tree, max_leaf_nodes=stage.max_leaf_nodes)
+        rounds = _half_the_rounds(settings.rounds)
+    prices = _prices(stage, min(stage.price / n_rows, _LARGEST_PENALTY), units)
+    return replace(settings, tree=tree, rounds=replace(rounds, patience=None), prices=prices)
+
+
+def _few_rounds(rounds: RoundSettings, n_scores: int) -> RoundSettings:
+    """Return as many rounds as it takes to see which features matter."""
+    n_rounds = _ROUNDS if n_scores == 1 else max(_FEWEST_ROUNDS, _ROUNDS // n_scores)
+    return replace(rounds, n_rounds=n_rounds, learning_rate=max(rounds.learning_rate, _LEARNING_RATE))
+
+
+def _half_the_rounds(rounds: RoundSettings) -> RoundSettings:
+    """Return fewer rounds than those of the last fit, with a learning rate that is larger in proportion."""
+    n_rounds = min(rounds.n_rounds, _DEEP_ROUNDS)
+    rate = min(_DEEP_LEARNING_RATE, rounds.learning_rate * rounds.n_rounds / max(n_rounds, 1))
+    return replace(rounds, n_rounds=n_rounds, learning_rate=max(rounds.learning_rate, rate))
 
 
 def _shallow(tree: TreeSettings) -> TreeSettings:

@@ -22,7 +22,7 @@ from gtgbm.selection.folds import Folds
 from gtgbm.selection.forward_backward import ForwardBackward
 from gtgbm.selection.importance import Importance
 from gtgbm.selection.judging import Judge, Problems, Stage
-from gtgbm.selection.kept import kept_models, selected_features
+from gtgbm.selection.kept import kept_models, selected
 from gtgbm.selection.limits import Limits
 from gtgbm.selection.stages import (
     ignore,
@@ -58,9 +58,10 @@ def train_selecting(
         return train(problem, context, callbacks, continued, checkpoint)
     with context.timings.stage("selection"):
         judge = _judge(problem, folds, context, report, checkpoint)
-        (importance,) = selected_features(judge, checkpoint)
+        found = selected(judge, [problem], checkpoint)
     report("")
-    return _train_owning(problem, importance, context, callbacks, checkpoint)
+    (importance,) = found.features
+    return _train_owning(found.last(problem), importance, context, callbacks, checkpoint)
 
 
 def train_path(

@@ -28,7 +28,7 @@ from gtgbm.selection.folds import MOST_ROWS, Folds, drawn_rows
 from gtgbm.selection.forward_backward import ForwardBackward
 from gtgbm.selection.importance import Importance, over_tasks
 from gtgbm.selection.judging import Judge, Problems, Stage
-from gtgbm.selection.kept import kept_models, selected_features
+from gtgbm.selection.kept import kept_models, selected
 from gtgbm.selection.limits import Limits
 from gtgbm.selection.stages import (
     ignore,
@@ -65,9 +65,11 @@ def train_tasks_selecting(
         folds = _folds(tasks)
     if folds is None:
         return train_tasks(tasks, sharing, pool, callbacks, checkpoint=checkpoint)
-    importance = selected_features(_judge(tasks, folds, sharing, pool, report, checkpoint), checkpoint)
+    judge = _judge(tasks, folds, sharing, pool, report, checkpoint)
+    found = selected(judge, [task.problem for task in tasks], checkpoint)
     report("")
-    fitted = _train_owning(tasks, importance, sharing, pool, callbacks, checkpoint)
+    last = [replace(task, problem=found.last(task.problem)) for task in tasks]
+    fitted = _train_owning(last, found.features, sharing, pool, callbacks, checkpoint)
     return replace(fitted, seconds=perf_counter() - begin)
 
 
