@@ -5,15 +5,18 @@
 #include <vector>
 
 #include "support/exponential.hpp"
+#include "support/vectors.hpp"
 
 namespace gtgbm {
 namespace {
 
 // Returns log(1 + x) for x in [0, 1] to 1e-11, with the same bits on every machine: 2 atanh(x / (2 + x)).
-double log_of_one_and(double x) {
+GTGBM_INLINE double log_of_one_and(double x) {
     const double z = x / (2.0 + x), square = z * z;
-    double sum = 1.0 / 21;
-    for (int power = 19; power >= 1; power -= 2) sum = sum * square + 1.0 / power;
+    constexpr double kOdd[] = {1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11,
+                               1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3,  1.0};
+    double sum = kOdd[0];
+    for (int k = 1; k < 11; ++k) sum = sum * square + kOdd[k];
     return 2.0 * z * sum;
 }
 
@@ -33,6 +36,40 @@ void sort_by_score(std::vector<int64_t>::iterator first, std::vector<int64_t>::i
                    const double* scores) {
     std::stable_sort(first, last, [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
 }
+
+// Pairs of one document with others, in arrays of equal length, and what they add to sums.
+struct Pairs {
+    std::vector<size_t> other;
+    std::vector<double> sign;      // 1 if the other document is less relevant, else -1
+    std::vector<double> distance;  // score of the document minus the other's
+    std::vector<double> weight;
+    std::vector<double> residual, curvature, loss;
+    size_t size = 0;
+
+    void reserve(size_t most) {
+        other.resize(most);
+        for (auto* values : {&sign, &distance, &weight, &residual, &curvature, &loss}) values->resize(most);
+    }
+};
+
+struct PairTerms {
+    static GTGBM_INLINE void run(const double* sign, const double* distance, const double* weight, int64_t n,
+                                 double* residual, double* curvature, double* loss) {
+        // Three short loops, which the compiler vectorises.
+        for (int64_t k = 0; k < n; ++k) loss[k] = exp_minus_abs(distance[k]);
+        for (int64_t k = 0; k < n; ++k) {
+            const double e = loss[k];
+            // Probability of the wrong order.
+            const double wrong = (sign[k] * distance[k] >= 0.0 ? e : 1.0) / (1.0 + e);
+            residual[k] = weight[k] * wrong;
+            curvature[k] = weight[k] * wrong * (1.0 - wrong);
+        }
+        for (int64_t k = 0; k < n; ++k) {
+            const double behind = -sign[k] * distance[k];
+            loss[k] = weight[k] * (log_of_one_and(loss[k]) + (behind > 0.0 ? behind : 0.0));
+        }
+    }
+};
 
 // One query, with its documents by descending score. Each worker has one object and reuses its buffers.
 class Query {
@@ -60,18 +97,25 @@ class Query {
         const size_t n = order_.size(), first = std::min(n, static_cast<size_t>(truncation));
         // Once scores differ, pairs with distant scores get less weight, since their order is clear.
         const bool differ = n > 0 && score_.front() != score_.back();
-        for (size_t i = 0; i < first; ++i)
-            for (size_t j = i + 1; j < n; ++j) {
-                if (relevance_[i] == relevance_[j]) continue;
-                const bool i_is_better = relevance_[i] > relevance_[j];
-                const double ahead = i_is_better ? score_[i] - score_[j] : score_[j] - score_[i];
+        pairs_.reserve(n);
+        for (size_t i = 0; i < first; ++i) {
+            find_pairs(i);
+            for (size_t k = 0; k < pairs_.size; ++k) {
+                const size_t j = pairs_.other[k];
                 double w = weight;
                 if (by_ndcg) {
                     w *= std::fabs(gain_[i] - gain_[j]) * std::fabs(discount[i] - discount[j]);
-                    if (differ) w /= 0.01 + std::fabs(ahead);
+                    if (differ) w /= 0.01 + std::fabs(pairs_.distance[k]);
                 }
-                add_pair(i_is_better ? i : j, i_is_better ? j : i, ahead, w);
+                pairs_.weight[k] = w;
             }
+            run_vectorised<PairTerms>(static_cast<const double*>(pairs_.sign.data()),
+                                      static_cast<const double*>(pairs_.distance.data()),
+                                      static_cast<const double*>(pairs_.weight.data()),
+                                      static_cast<int64_t>(pairs_.size), pairs_.residual.data(),
+                                      pairs_.curvature.data(), pairs_.loss.data());
+            add_terms(i);
+        }
     }
 
     // Writes residuals and curvatures of the query's rows, and returns its loss.
@@ -86,20 +130,34 @@ class Query {
     }
 
   private:
-    void add_pair(size_t better, size_t worse, double ahead, double weight) {
-        const double e = exp_minus_abs(ahead);
-        const double wrong = (ahead >= 0.0 ? e : 1.0) / (1.0 + e);  // probability of the wrong order
-        const double residual = weight * wrong, curvature = weight * wrong * (1.0 - wrong);
-        residual_[better] += residual;
-        residual_[worse] -= residual;
-        curvature_[better] += curvature;
-        curvature_[worse] += curvature;
-        pull_ += 2.0 * residual;
-        loss_ += weight * (log_of_one_and(e) + (ahead < 0.0 ? -ahead : 0.0));
+    // Finds the documents after i with another relevance.
+    void find_pairs(size_t i) {
+        size_t size = 0;
+        for (size_t j = i + 1; j < order_.size(); ++j) {
+            // Without branches: what is no pair is overwritten by the next one.
+            pairs_.other[size] = j;
+            pairs_.sign[size] = relevance_[i] > relevance_[j] ? 1.0 : -1.0;
+            pairs_.distance[size] = score_[i] - score_[j];
+            size += relevance_[i] != relevance_[j];
+        }
+        pairs_.size = size;
+    }
+
+    void add_terms(size_t i) {
+        for (size_t k = 0; k < pairs_.size; ++k) {
+            const double signed_residual = pairs_.sign[k] * pairs_.residual[k];
+            residual_[i] += signed_residual;
+            residual_[pairs_.other[k]] -= signed_residual;
+            curvature_[i] += pairs_.curvature[k];
+            curvature_[pairs_.other[k]] += pairs_.curvature[k];
+            pull_ += 2.0 * pairs_.residual[k];
+            loss_ += pairs_.loss[k];
+        }
     }
 
     std::vector<int64_t> order_;
     std::vector<double> relevance_, gain_, score_, residual_, curvature_;
+    Pairs pairs_;
     double loss_ = 0.0, pull_ = 0.0;
 };
 

@@ -40,12 +40,27 @@ def _results(name: str, n: int) -> list[bytes]:
     sums = np.empty((2, 37, 2), dtype=np.int64)
     logistic = [np.empty(n) for _ in range(3)]
     codes = [np.empty((5, n), dtype=np.uint8) for _ in range(2)]
+    relevance, queries = rng.integers(0, 3, n) * 1.0, np.array([0, n // 3, n])
+    ranking = [np.empty(n), np.empty(n), np.empty(2)]
     with _using(name):
         _core.trend_sums(pool, packed, weight, sums)
         _core.logistic_residuals(pool, scores, y, *logistic)
         _core.rank_codes(pool, table, rows, columns, 16, codes[0])
         _core.rank_codes(pool, table.astype(np.float32), rows, columns, 16, codes[1])
-    arrays: list[np.ndarray[Any, Any]] = [sums, *logistic, *codes]
+        _core.rank_residuals(
+            pool,
+            rows,
+            queries,
+            relevance,
+            2**relevance,
+            np.ones(2),
+            1 / (rows + 1),
+            scores,
+            30,
+            True,
+            *ranking,
+        )
+    arrays: list[np.ndarray[Any, Any]] = [sums, *logistic, *codes, *ranking]
     return [array.tobytes() for array in arrays]
 
 
