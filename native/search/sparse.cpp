@@ -17,7 +17,7 @@ struct SearchedRow {
 };
 
 // Histograms of up to so many cells are built in several copies: most entries of a column have the same code,
-// and consecutive additions to one cell wait for each other.
+// and consecutive additions to one cell wait for each other. Few entries are not worth the copies.
 constexpr int64_t kCopiedCells = 256, kCopies = 4;
 
 // The entries of one column.
@@ -104,7 +104,7 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start, Array<const int32_
             const int64_t first = start.data()[column];
             const Entries entries{rows.data() + first, codes.data() + first,
                                   start.data()[column + 1] - first};
-            const bool is_copied = nodes * stride <= kCopiedCells;
+            const bool is_copied = nodes * stride <= kCopiedCells && entries.size > kCopies * nodes * stride;
             (is_copied ? add_entries<kCopies> : add_entries<1>)(entries, searched, nodes, bins, hist);
             for (int64_t k = 0; k < nodes; ++k) {
                 int64_t* cell = hist + k * stride;
