@@ -40,7 +40,9 @@ def _results(name: str, n: int) -> list[bytes]:
     sums = np.empty((2, 37, 2), dtype=np.int64)
     logistic = [np.empty(n) for _ in range(3)]
     codes = [np.empty((5, n), dtype=np.uint8) for _ in range(2)]
-    relevance, queries = rng.integers(0, 3, n) * 1.0, np.array([0, n // 3, n])
+    relevance: F64 = rng.integers(0, 3, n).astype(np.float64)
+    gain: F64 = np.exp2(relevance)
+    queries = np.array([0, n // 3, n])
     ranking = [np.empty(n), np.empty(n), np.empty(2)]
     with _using(name):
         _core.trend_sums(pool, packed, weight, sums)
@@ -52,7 +54,7 @@ def _results(name: str, n: int) -> list[bytes]:
             rows,
             queries,
             relevance,
-            2**relevance,
+            gain,
             np.ones(2),
             1 / (rows + 1),
             scores,
