@@ -61,6 +61,7 @@ def main() -> None:
     parser.add_argument("--peers-size", type=int, nargs=2, default=(1_000_000, 500))
     parser.add_argument("--out", help="File for the result, besides printing it.")
     given = parser.parse_args()
+    _import_libraries()
     result: dict[str, Any] = {"environment": environment(("gtgbm", "dask", "lightgbm", "xgboost-cpu"))}
     if given.only != "peers":
         result["scaling"] = _scaling(given.trees, *given.scaling_size)
@@ -146,7 +147,7 @@ def measured(
 
 
 def _import_libraries() -> None:
-    """Let a worker import what fits need."""
+    """Import what fits need."""
     for name in ("gtgbm.distributed.dask", "lightgbm.dask", "xgboost.dask"):
         import_module(name)
 

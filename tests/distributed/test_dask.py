@@ -193,6 +193,21 @@ def test_a_worker_that_is_killed_or_frozen_is_named(client: Any, what: int) -> N
     assert written(gd().fit(model, *given, client=client)) == written(clone(model).fit(X, classes()))
 
 
+def _fails(y: Any, _: Any) -> float:
+    raise ArithmeticError(f"no metric of {len(y)} rows at {time.time()}")
+
+
+def test_a_worker_that_raises_ends_the_fit(client: Any) -> None:
+    pids, given = client.run(os.getpid), (arrays(X), arrays(Y))
+    refused = gtgbm.GTGBMRegressor(eval_metric=_fails, **SHAPE)
+    with pytest.raises(ArithmeticError, match=f"no metric of {N} rows") as caught:
+        gd().fit(refused, *given, client=client, eval_set=given)
+    assert time.time() - float(str(caught.value).split()[-1]) < 5.0
+    assert client.run(os.getpid) == pids
+    model = gtgbm.GTGBMRegressor(**SHAPE)
+    assert written(gd().fit(model, *given, client=client)) == written(clone(model).fit(X, Y))
+
+
 def test_an_error_of_progress_ends_the_fit(client: Any) -> None:
     endless = gtgbm.AGBMClassifier(**{**SHAPE, "n_estimators": 100_000}, subsample=0.9)
 
