@@ -12,8 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter
@@ -23,32 +21,11 @@ import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster, wait
 
+from measuring.clusters import ClusterFit, ClusterTable
 from measuring.environment import environment
+from measuring.peers import gtgbm_models, lightgbm_models, xgboost_models
 
 _INFORMATIVE = 15
-_MAX_DEPTH = 6
-_LEARNING_RATE = 0.1
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows on the workers of a cluster."""
-
-    client: Client
-    X: Any
-    y: Any
-
-
-@dataclass(frozen=True)
-class Trained:
-    """What a fit has done: its trees, and the columns that they use."""
-
-    n_trees: int
-    columns: list[int]
-
-
-Fit = Callable[[Table, int, int], Trained]
-"""``fit(table, n_trees, n_features)``."""
 
 
 def main() -> None:
@@ -62,7 +39,7 @@ def main() -> None:
     parser.add_argument("--out", help="File for the result, besides printing it.")
     given = parser.parse_args()
     _import_libraries()
-    result: dict[str, Any] = {"environment": environment(("gtgbm", "dask", "lightgbm", "xgboost-cpu"))}
+    result: dict[str, Any] = {"environment": environment(("gtgbm", "dask", "lightgbm", "xgboost"))}
     if given.only != "peers":
         result["scaling"] = _scaling(given.trees, *given.scaling_size)
     if given.only != "scaling":
@@ -75,9 +52,9 @@ def main() -> None:
 
 def _scaling(n_trees: int, n_rows: int, n_columns: int) -> dict[str, Any]:
     """Compare two workers with one, and the traffic with that of xgboost."""
-    one = measured(_fit_gtgbm, 1, n_rows, n_columns, n_trees)
-    two = measured(_fit_gtgbm, 2, n_rows, n_columns, n_trees)
-    peer = measured(_fit_xgboost, 2, n_rows, n_columns, n_trees)
+    one = measured(gtgbm_models.fit_cluster, 1, n_rows, n_columns, n_trees)
+    two = measured(gtgbm_models.fit_cluster, 2, n_rows, n_columns, n_trees)
+    peer = measured(xgboost_models.fit_cluster, 2, n_rows, n_columns, n_trees)
     return {
         "rows": n_rows,
         "columns": n_columns,
@@ -92,7 +69,11 @@ def _scaling(n_trees: int, n_rows: int, n_columns: int) -> dict[str, Any]:
 
 def _peers(n_trees: int, n_features: int, n_rows: int, n_columns: int) -> dict[str, Any]:
     """Compare with other libraries that select as many features by training twice."""
-    fits: dict[str, Fit] = {"gtgbm": _fit_gtgbm, "lightgbm": _fit_lightgbm, "xgboost": _fit_xgboost}
+    fits: dict[str, ClusterFit] = {
+        "gtgbm": gtgbm_models.fit_cluster,
+        "lightgbm": lightgbm_models.fit_cluster,
+        "xgboost": xgboost_models.fit_cluster,
+    }
     found = {
         name: measured(fit, 2, n_rows, n_columns, n_trees, n_features, selects_itself=name == "gtgbm")
         for name, fit in fits.items()
@@ -105,12 +86,12 @@ def _peers(n_trees: int, n_features: int, n_rows: int, n_columns: int) -> dict[s
 
 
 def measured(
-    fit: Fit,
+    fit: ClusterFit,
     n_workers: int,
     n_rows: int,
     n_columns: int,
     n_trees: int,
-    n_features: int = 0,
+    n_features: int | None = None,
     *,
     selects_itself: bool = True,
 ) -> dict[str, Any]:
@@ -118,8 +99,8 @@ def measured(
 
     Parameters
     ----------
-    n_features : int
-        Features to select; 0: no limit.
+    n_features : int or None
+        Features to select; None: no limit.
     selects_itself : bool
         False: the features are selected by a fit on all columns, after which there is a second one.
     """
@@ -128,11 +109,11 @@ def measured(
         client.run(_import_libraries)  # which would count as a part of the first fit
         table = _generated(client, n_rows, n_columns, 4 * n_workers)
         cpu, traffic, begin = _cpu_seconds(client), _loopback_bytes(), perf_counter()
-        trained = fit(table, n_trees, n_features if selects_itself else 0)
+        trained = fit(table, n_trees, n_features if selects_itself else None)
         n_grown = trained.n_trees
         if not selects_itself:
-            chosen = Table(client, table.X[:, trained.columns[:n_features]].rechunk({1: -1}), table.y)
-            trained = fit(chosen, n_trees, 0)
+            chosen = ClusterTable(client, table.X[:, trained.columns[:n_features]].rechunk({1: -1}), table.y)
+            trained = fit(chosen, n_trees, None)
             n_grown += trained.n_trees
         seconds = perf_counter() - begin
         megabytes = (_loopback_bytes() - traffic) / 1e6
@@ -152,7 +133,7 @@ def _import_libraries() -> None:
         import_module(name)
 
 
-def _generated(client: Client, n_rows: int, n_columns: int, n_parts: int) -> Table:
+def _generated(client: Client, n_rows: int, n_columns: int, n_parts: int) -> ClusterTable:
     """Let workers generate rows of independent normal columns, of which some matter."""
     bounds = np.linspace(0, n_rows, n_parts + 1).astype(int)
     chunks = tuple(np.diff(bounds).tolist())
@@ -162,7 +143,7 @@ def _generated(client: Client, n_rows: int, n_columns: int, n_parts: int) -> Tab
     X = client.persist(X)
     y = client.persist(X.map_blocks(_labels, dtype=np.int64, drop_axis=1))
     wait([X, y])
-    return Table(client, X, y)
+    return ClusterTable(client, X, y)
 
 
 def _rows(block_info: Any) -> Any:
@@ -187,58 +168,6 @@ def _loopback_bytes() -> int:
     lines = Path("/proc/net/dev").read_text(encoding="ascii").splitlines()
     (loopback,) = (line for line in lines if line.strip().startswith("lo:"))
     return int(loopback.split(":")[1].split()[0])
-
-
-def _fit_gtgbm(table: Table, n_trees: int, n_features: int) -> Trained:
-    from gtgbm import GTGBMClassifier
-    from gtgbm.distributed import dask as gtgbm_dask
-
-    model = GTGBMClassifier(
-        n_estimators=n_trees,
-        n_features_to_select=n_features or None,
-        max_depth=_MAX_DEPTH,
-        learning_rate=_LEARNING_RATE,
-        random_state=0,
-    )
-    fitted = gtgbm_dask.fit(model, table.X, table.y, client=table.client)
-    return Trained(fitted.n_iter_, [int(column) for column in fitted.selected_features_])
-
-
-def _fit_lightgbm(table: Table, n_trees: int, n_features: int) -> Trained:
-    import lightgbm
-
-    del n_features
-    model = lightgbm.DaskLGBMClassifier(
-        n_estimators=n_trees,
-        max_depth=_MAX_DEPTH,
-        num_leaves=2**_MAX_DEPTH,
-        learning_rate=_LEARNING_RATE,
-        importance_type="gain",
-        tree_learner="data",
-        client=table.client,
-        verbose=-1,
-    )
-    gains = model.fit(table.X, table.y).feature_importances_
-    return Trained(
-        n_trees, [int(column) for column in np.argsort(-gains, kind="stable") if gains[column] > 0]
-    )
-
-
-def _fit_xgboost(table: Table, n_trees: int, n_features: int) -> Trained:
-    from xgboost import dask as xgboost_dask
-
-    del n_features
-    data = xgboost_dask.DaskQuantileDMatrix(table.client, table.X, table.y)
-    parameters = {
-        "objective": "binary:logistic",
-        "tree_method": "hist",
-        "max_depth": _MAX_DEPTH,
-        "learning_rate": _LEARNING_RATE,
-        "nthread": 1,
-    }
-    booster = xgboost_dask.train(table.client, parameters, data, num_boost_round=n_trees)["booster"]
-    gains = booster.get_score(importance_type="total_gain")
-    return Trained(n_trees, [int(name[1:]) for name in sorted(gains, key=gains.__getitem__, reverse=True)])
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from gtgbm.explain import permutation_importance
 from gtgbm.export import lightgbm_text, plain_model
 from gtgbm.metrics import metric_of
 from gtgbm.selection import stability_of
+from measuring.clusters import LEARNING_RATE, MAX_DEPTH, ClusterModel, ClusterTable
 from measuring.cost import measure
 from measuring.data import Data
 from measuring.data.folds import Fold
@@ -40,6 +41,7 @@ __all__ = [
     "compare_tasks",
     "estimator",
     "features_of",
+    "fit_cluster",
     "fit_fold",
     "leaves_of_model",
     "metric_of",
@@ -151,6 +153,21 @@ def select(job: Job, data: Data) -> tuple[list[int], Callable[[Any], Any]]:
         warnings.simplefilter("ignore", UserWarning)
         model.fit(data.X_train, data.y_train)
     return features_of(model), lambda X: predictions(model, X, data.kind)
+
+
+def fit_cluster(table: ClusterTable, n_trees: int, n_features: int | None) -> ClusterModel:
+    """Fit on the workers of a Dask cluster."""
+    from gtgbm.distributed import dask  # an extra, which no other measurement needs
+
+    model = GTGBMClassifier(
+        n_estimators=n_trees,
+        n_features_to_select=n_features,
+        max_depth=MAX_DEPTH,
+        learning_rate=LEARNING_RATE,
+        random_state=0,
+    )
+    fitted = dask.fit(model, table.X, table.y, client=table.client)
+    return ClusterModel(fitted.n_iter_, features_of(fitted))
 
 
 def features_of(model: Any) -> list[int]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_selection import RFE
 
+from measuring.clusters import LEARNING_RATE, MAX_DEPTH, ClusterModel, ClusterTable
 from measuring.cost import measure
 from measuring.data import Data
 from measuring.data.folds import Fold
@@ -148,6 +149,23 @@ def _parameters(job: Job, objective: str, n_rows: int) -> dict[str, Any]:
     if job.layout is not None:
         parameters[f"force_{job.layout}"] = True
     return parameters
+
+
+def fit_cluster(table: ClusterTable, n_trees: int, n_features: int | None) -> ClusterModel:
+    """Fit all columns on the workers of a Dask cluster, which divide the rows."""
+    del n_features
+    model = lightgbm.DaskLGBMClassifier(
+        n_estimators=n_trees,
+        max_depth=MAX_DEPTH,
+        num_leaves=2**MAX_DEPTH,
+        learning_rate=LEARNING_RATE,
+        importance_type="gain",
+        tree_learner="data",
+        client=table.client,
+        verbose=-1,
+    )
+    gain = model.fit(table.X, table.y).feature_importances_
+    return ClusterModel(n_trees, by_gain(gain, np.flatnonzero(gain)).tolist())
 
 
 def contributions_of(path: Path, threads: int) -> Callable[[Any], Any]:

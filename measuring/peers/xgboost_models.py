@@ -8,6 +8,7 @@ import numpy as np
 import xgboost
 from numpy.typing import NDArray
 
+from measuring.clusters import LEARNING_RATE, MAX_DEPTH, ClusterModel, ClusterTable
 from measuring.cost import measure
 from measuring.data import Data
 from measuring.data.folds import Fold
@@ -57,6 +58,23 @@ def run(job: Job, data: Data) -> Record:
 def train_fold(job: Job, fold: Fold) -> xgboost.Booster:
     """Train on all columns of a fold with two classes."""
     return _train(job, Data(fold.X, fold.y, fold.X_test, fold.y_test))
+
+
+def fit_cluster(table: ClusterTable, n_trees: int, n_features: int | None) -> ClusterModel:
+    """Fit all columns on the workers of a Dask cluster."""
+    from xgboost import dask  # which needs dask, as no other measurement does
+
+    del n_features
+    data = dask.DaskQuantileDMatrix(table.client, table.X, table.y)
+    parameters = {
+        "objective": "binary:logistic",
+        "tree_method": "hist",
+        "max_depth": MAX_DEPTH,
+        "learning_rate": LEARNING_RATE,
+        "nthread": 1,
+    }
+    booster = dask.train(table.client, parameters, data, num_boost_round=n_trees)["booster"]
+    return ClusterModel(n_trees, _best(booster, table.X.shape[1]).tolist())
 
 
 def _types(data: Data) -> dict[str, Any]:
