@@ -235,8 +235,8 @@ def claims(results: Results) -> list[Claim]:
                     Claim(
                         f"By {said}, gtgbm is nowhere behind {LABELS[peer]} by two standard errors",
                         not behind,
-                        f"ahead in {len(ahead)}, behind in {len(behind)} of {n_places} cells"
-                        + (f": {'; '.join(behind)}" if behind else ""),
+                        f"ahead in {len(ahead)}, behind in {len(behind)} of {n_places} cells",
+                        "; ".join(behind),
                     )
                 )
     return found

@@ -73,6 +73,8 @@ class Claim:
     holds : bool
     numbers : str
         What was measured.
+    places : str
+        Where it does not hold, if that is a long list.
     required : bool
         Whether the tests ask for it; others are the paper's, and are only reported.
     """
@@ -80,6 +82,7 @@ class Claim:
     text: str
     holds: bool
     numbers: str
+    places: str = ""
     required: bool = False
 
 

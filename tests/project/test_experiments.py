@@ -19,7 +19,7 @@ from experiments.common.methods import AGBM, GBFS, GT_PAPER, TOPK  # noqa: E402
 from experiments.common.page import write_page  # noqa: E402
 from experiments.common.queries import precision_at  # noqa: E402
 from experiments.common.record import Context  # noqa: E402
-from experiments.common.store import read  # noqa: E402
+from experiments.common.store import draw, read  # noqa: E402
 from experiments.phase import frontier, growth  # noqa: E402
 from experiments.registry import EXPERIMENTS  # noqa: E402
 from experiments.theorem1 import memberships  # noqa: E402
@@ -68,10 +68,15 @@ def test_topk_is_timed_with_no_more_features_than_the_others(folder: Path) -> No
         assert features[TOPK] <= max(features[method] for method in (GBFS, AGBM, GT_PAPER))
 
 
-def test_the_page_says_first_what_falls_short(folder: Path, tmp_path: Path) -> None:
+def test_the_page_counts_the_claims_first(folder: Path, tmp_path: Path) -> None:
     assert write_page(folder, tmp_path / "page.md") == []
     text = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert text.index("falls short") < text.index("What agrees") < text.index('id="theorem1"')
+    claims = [claim for name in EXPERIMENTS for claim in draw(EXPERIMENTS[name], folder)]
+    n_held = sum(claim.holds for claim in claims)
+    assert f"Of {len(claims)} claims" in text
+    assert f"| all |  | {n_held} | {len(claims) - n_held} |" in text
+    assert text.index("| all |") < text.index('id="theorem1"')
+    assert all(f"{claim.text}: {claim.numbers}." in text for claim in claims)
     assert "stand-in" in text
 
 
