@@ -29,10 +29,12 @@ def chosen_leaves(judge: Judge, features: Sequence[Importance], n_rows: int) -> 
     if n_rows > MOST_ROWS or not any(features):
         return None
     judge.report("leaves")
-    losses = {number: judge.losses_of_leaves(features, number) for number in (_MOST, *_FEWER)}
+    most = judge.losses_of_leaves(features, _MOST)
     chosen, lowest = _MOST, 0.0
     for number in _FEWER:
-        mean, error = difference(losses[number], losses[_MOST], judge.weights)
+        mean, error = difference(judge.losses_of_leaves(features, number), most, judge.weights)
+        if mean >= 0.0:
+            break  # Even fewer leaves would be worse still.
         if mean < min(lowest, -error):
             chosen, lowest = number, mean
     return chosen

@@ -42,6 +42,8 @@ def without_noise(
         dropped = set(doubted[n_kept:])
         fewer = only(importance, [set(of_task) - dropped for of_task in importance])
         losses = _losses(judge, forward, fewer)
+        if is_clearly_lower(lowest, losses, judge.weights):
+            break  # Features that help are missing: with even fewer the loss would rise further.
         if difference(losses, lowest, judge.weights)[0] < 0.0:
             chosen, lowest = fewer, losses
     return chosen if is_clearly_lower(lowest, everything, judge.weights) else importance
