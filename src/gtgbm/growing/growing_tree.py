@@ -79,6 +79,9 @@ class GrowingTree:
     def grow(self) -> None:
         """Split nodes until no split has a gain."""
         level: Level | None = self._root
+        if not self._searches:  # no node can buy a feature
+            self._waiting.append((self._root, splittable(self._root, self._tree.limits)))
+            level = None
         while level is not None:
             active = splittable(level, self._tree.limits)
             settled = self._has_settled(level, active)
@@ -98,8 +101,6 @@ class GrowingTree:
     def _has_settled(self, level: Level, nodes: I64) -> Bool:
         """Whether neither each node nor any node below it can buy a feature."""
         # The bound by squared error is exact: no split gains more, and children have less of it.
-        if not self._searches:
-            return np.ones(nodes.shape[0], dtype=np.bool_)
         may_buy = level.sse[nodes] > self._costs.new_price
         may_find = self._columns.may_find(level, nodes, self._costs)
         if may_find is not None:

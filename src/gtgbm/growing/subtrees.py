@@ -50,9 +50,12 @@ def grow_down(tree: TreeContext, level: Level, owned: OwnedColumns, builder: Tre
         unsplit = _grow_subtrees(tree, large, owned, builder, stop_rows, shared=True)
         level = level.only(~is_large).with_nodes(unsplit)
     due = is_due(level)
-    rest = level.only(~due)
+    rest = level.only(~due) if due.any() else level
     unsplit = _grow_subtrees(tree, rest, owned, builder, rest.due_rows.copy(), shared=False)
-    found = from_left_to_right(np.concatenate([level.nodes[due], unsplit]))
+    found = np.concatenate([level.nodes[due], unsplit])
+    if found.shape[0] == 0:
+        return found
+    found = from_left_to_right(found)
     # Summed only now: reading all rows of nodes that are grown further would take a tenth of a fit.
     return with_squares(found, lambda begin, end: tree.sums(begin, end)[:, 1:])
 
