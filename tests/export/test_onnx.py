@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -24,8 +25,10 @@ from gtgbm import (
     MultitaskGTGBMRegressor,
     export,
 )
+from gtgbm.exact.arrays import F64
 from gtgbm.export.onnx_model import onnx_model
 from gtgbm.export.onnx_steps import ML_OPSET, OPSET, rounded_down
+from gtgbm.losses import LossFunction
 from tests.export.models import Case, cases
 
 RNG = np.random.default_rng(0)
@@ -144,6 +147,66 @@ def test_pipelines_are_converted(y: Any, zipmap: bool) -> None:
     close = np.isclose(p, model.predict_proba(scaled), rtol=1e-4, atol=1e-5).all(axis=1)
     assert close.mean() > 0.98
     np.testing.assert_array_equal(next(iter(found.values()))[close], model.predict(scaled)[close])
+
+
+@pytest.mark.parametrize("y", [SIGNAL > 0, TEXT])
+def test_calibrated_classifiers_are_converted(y: Any) -> None:
+    skl2onnx = pytest.importorskip("skl2onnx")
+    export.register_onnx_converters()
+    table = np.nan_to_num(X)
+    model = CalibratedClassifierCV(GTGBMClassifier(n_estimators=5, random_state=0), cv=2).fit(table, y)
+    made = skl2onnx.to_onnx(model, table[:1], options={id(model): {"zipmap": False}})
+    found = outputs(made.SerializeToString(), table)["probabilities"]
+    np.testing.assert_allclose(found, model.predict_proba(table), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "y"),
+    [
+        (GTGBMClassifier(n_estimators=5, random_state=0), SIGNAL > 0),
+        (GTGBMClassifier(n_estimators=5, random_state=0), TEXT),
+        (AGBMClassifier(n_estimators=5, loss="squared_error"), SIGNAL > 0),
+    ],
+)
+def test_scores_instead_of_probabilities(estimator: Any, y: Any) -> None:
+    skl2onnx = pytest.importorskip("skl2onnx")
+    export.register_onnx_converters()
+    model = estimator.fit(X, y)
+    made = skl2onnx.to_onnx(model, X[:1], options={"zipmap": False, "raw_scores": True})
+    found = list(outputs(made.SerializeToString()).values())
+    scores = model.decision_function(X)
+    expected = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+    np.testing.assert_allclose(found[1], expected, rtol=0, atol=1e-6)
+    np.testing.assert_array_equal(found[0], model.predict(X))
+
+
+class Exponential(LossFunction):
+    """Loss of AdaBoost, whose scores are half of the log-odds."""
+
+    def value(self, y: F64, score: F64) -> F64:
+        return np.asarray(np.exp((1 - 2 * y) * score))
+
+    def gradient(self, y: F64, score: F64) -> F64:
+        return np.asarray((1 - 2 * y) * np.exp((1 - 2 * y) * score))
+
+    def curvature(self, y: F64, score: F64) -> F64:
+        return np.asarray(np.exp((1 - 2 * y) * score))
+
+    def predict(self, score: F64) -> F64:
+        return np.asarray(1.0 / (1.0 + np.exp(-2.0 * score)))
+
+
+@pytest.mark.filterwarnings("ignore:loss='custom' has a predict method")
+def test_classifiers_of_losses_that_predict_their_own_way_give_scores() -> None:
+    skl2onnx = pytest.importorskip("skl2onnx")
+    model = GTGBMClassifier(loss=Exponential(), n_estimators=5, random_state=0).fit(X, SIGNAL > 0)
+    found = of_model(model)
+    assert list(found) == ["variable"]
+    p = Exponential().predict(found["variable"][:, 0].astype(np.float64))
+    np.testing.assert_allclose(p, model.predict_proba(X)[:, 1], rtol=1e-5)
+    export.register_onnx_converters()
+    with pytest.raises(ValueError, match=r"loss='custom' .* convert it with export_onnx"):
+        skl2onnx.to_onnx(model, X[:1])
 
 
 def test_regressors_are_converted_from_other_types() -> None:

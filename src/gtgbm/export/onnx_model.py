@@ -26,6 +26,8 @@ _KINDS = {
     "GTGBMRanker": False,
 }
 """Estimators that skl2onnx can convert, and whether they are classifiers."""
+_OPTIONS = {"zipmap": [True, False, "columns"], "nocl": [True, False], "raw_scores": [True, False]}
+"""Options of the converters of classifiers, and their values."""
 
 
 def export_onnx(estimator: Any, path: str | PathLike[str], *, task: Any = None) -> list[str]:
@@ -83,7 +85,8 @@ def _type(onnx: Any, model: PlainModel, steps: Steps, name: str) -> tuple[int, l
 def register_onnx_converters() -> None:
     """Make skl2onnx convert the single-task estimators, alone or in a Pipeline.
 
-    Call it once before ``skl2onnx.to_onnx``. Options of classifiers: ``zipmap``, as of scikit-learn's.
+    Call it once before ``skl2onnx.to_onnx``. Options of classifiers, as of scikit-learn's: ``zipmap``;
+    ``raw_scores``, scores instead of probabilities, which the converter of CalibratedClassifierCV asks for.
     """
     skl2onnx = needed("skl2onnx", "register_onnx_converters")
     shapes = needed("skl2onnx.common.shape_calculator", "register_onnx_converters")
@@ -95,18 +98,26 @@ def register_onnx_converters() -> None:
             f"Gtgbm{name}",
             of_classes if is_classifier else of_numbers,
             _convert,
-            options={"zipmap": [True, False, "columns"], "nocl": [True, False]} if is_classifier else None,
+            options=_OPTIONS if is_classifier else None,
         )
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     """Add the operators of a model to a graph of skl2onnx."""
     onnx = needed("onnx", "register_onnx_converters")
+    estimator = operator.raw_operator
+    model = plain_model(estimator)
+    if model.classes is not None and model.link == "custom":
+        raise ValueError(
+            f"loss={model.loss!r} has a predict method of its own, which skl2onnx cannot convert to "
+            "probabilities: convert it with export_onnx, which writes scores, and apply the method to them"
+        )
+    options = container.get_options(estimator, {"raw_scores": False}) if model.classes is not None else {}
     table = scope.get_unique_variable_name("floats")
     container.add_node(
         "Cast", operator.inputs[0].full_name, table, name=table, to=onnx.TensorProto.FLOAT, op_version=13
     )
-    steps = onnx_steps(plain_model(operator.raw_operator), table)
+    steps = onnx_steps(model, table, raw_scores=bool(options.get("raw_scores", False)))
     names = {table: table}
     names |= {name: output.full_name for name, output in zip(steps.outputs, operator.outputs, strict=True)}
     for constant, values in steps.constants.items():

@@ -51,30 +51,39 @@ class Steps:
     outputs: list[str]
 
 
-def onnx_steps(model: PlainModel, table: str) -> Steps:
-    """Return the operators of a model for the input `table`, of type float32 and shape (n, d)."""
+def onnx_steps(model: PlainModel, table: str, *, raw_scores: bool = False) -> Steps:
+    """Return the operators of a model for the input `table`, of type float32 and shape (n, d).
+
+    With `raw_scores`, the second output of a classifier is what ``decision_function`` returns, for two
+    classes with its negative in the first column, as skl2onnx expects it of converters.
+    """
     model.warn_of_link()
     trees = Step("TreeEnsembleRegressor", [table], "scores", _ensemble(model), ML)
-    if model.classes is None:
+    if model.classes is None or model.link == "custom":
         link = {"exponential": "Exp"}.get(model.link, "Identity")
         return Steps([trees, Step(link, ["scores"], NUMBER)], {}, [NUMBER])
     constants: dict[str, NDArray[Any]] = {"classes": class_labels(model.classes)}
-    steps = _of_two(model, constants) if model.n_scores == 1 else _of_many()
+    steps = _of_two(model, constants, raw_scores) if model.n_scores == 1 else _of_many(raw_scores)
     steps.append(Step("Gather", ["classes", "number"], LABEL, {"axis": 0}))
     return Steps([trees, *steps], constants, [LABEL, PROBABILITIES])
 
 
-def _of_two(model: PlainModel, constants: dict[str, NDArray[Any]]) -> list[Step]:
+def _of_two(model: PlainModel, constants: dict[str, NDArray[Any]], raw_scores: bool) -> list[Step]:
     """Probabilities of both classes; the second is predicted above a score of 0, or a probability of 0.5."""
     is_logistic = model.link == "logistic"
     one = np.ones(1, dtype=np.float32)
-    constants |= {"one": one, "limit": one * np.float32(0.0 if is_logistic else 0.5), "axis": np.array([1])}
-    zero = {} if is_logistic else {"zero": np.zeros((), np.float32), "whole": np.ones((), np.float32)}
-    constants |= zero
-    second = Step("Sigmoid", ["scores"], "second")
+    constants |= {"limit": one * np.float32(0.0 if is_logistic else 0.5), "axis": np.array([1])}
+    if raw_scores:
+        both = [Step("Sub", ["scores", "limit"], "second"), Step("Neg", ["second"], "first")]
+    else:
+        constants["one"] = one
+        second = Step("Sigmoid", ["scores"], "second")
+        if not is_logistic:
+            constants |= {"zero": np.zeros((), np.float32), "whole": np.ones((), np.float32)}
+            second = Step("Clip", ["scores", "zero", "whole"], "second")
+        both = [second, Step("Sub", ["one", "second"], "first")]
     return [
-        second if is_logistic else Step("Clip", ["scores", "zero", "whole"], "second"),
-        Step("Sub", ["one", "second"], "first"),
+        *both,
         Step("Concat", ["first", "second"], PROBABILITIES, {"axis": 1}),
         Step("Greater", ["scores", "limit"], "is_second"),
         Step("Cast", ["is_second"], "numbers", {"to": 7}),  # int64
@@ -82,9 +91,10 @@ def _of_two(model: PlainModel, constants: dict[str, NDArray[Any]]) -> list[Step]
     ]
 
 
-def _of_many() -> list[Step]:
+def _of_many(raw_scores: bool) -> list[Step]:
+    link = Step("Softmax", ["scores"], PROBABILITIES, {"axis": 1})
     return [
-        Step("Softmax", ["scores"], PROBABILITIES, {"axis": 1}),
+        Step("Identity", ["scores"], PROBABILITIES) if raw_scores else link,
         Step("ArgMax", ["scores"], "number", {"axis": 1, "keepdims": 0}),
     ]
 
