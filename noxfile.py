@@ -96,7 +96,7 @@ def docs(session: nox.Session) -> None:
 @nox.parametrize("sanitizer", ["address", "thread"], ids=["address", "thread"])
 def sanitizers(session: nox.Session, sanitizer: str) -> None:
     """Kernel tests under gcc's sanitizers: memory errors and undefined behaviour, data races."""
-    session.run("bash", "tools/sanitize.sh", sanitizer, external=True)
+    session.run("bash", "tools/sanitize.sh", sanitizer, *session.posargs, external=True)
 
 
 @nox.session

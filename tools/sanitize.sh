@@ -4,6 +4,7 @@
 #   tools/sanitize.sh address    reads and writes out of bounds or after a free, undefined behaviour
 #   tools/sanitize.sh thread     data races
 #
+# Further arguments are tests to run instead of tests/kernels.
 # Needs gcc's sanitizer libraries. Builds into a temporary directory: the checkout is left alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -11,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 case "${1:-}" in
     address) sanitizers=address,undefined library=libasan.so ;;
     thread) sanitizers=thread library=libtsan.so ;;
-    *) echo "usage: tools/sanitize.sh address|thread" >&2; exit 2 ;;
+    *) echo "usage: tools/sanitize.sh address|thread [TEST...]" >&2; exit 2 ;;
 esac
 
 compiler=${CXX:-g++}
@@ -47,7 +48,8 @@ settings.register_profile(
 PYTHON
 
 run=()
-tests=(tests/kernels)
+tests=("${@:2}")
+if [ ${#tests[@]} -eq 0 ]; then tests=(tests/kernels); fi
 if [ "$1" = thread ]; then
     # A process forked while threads run cannot be followed by the thread sanitizer.
     tests+=(-k "not fork")
