@@ -76,6 +76,17 @@ def test_odd_names_and_odd_categories(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found[:, 0], model.decision_function(frame))
 
 
+@pytest.mark.parametrize("name", ["a???/", "bidi \u202e", "\u2066", "nul \x00", "\x1b[31m", "ü ??\t??/ 東"])
+def test_names_that_compilers_warn_of(name: str, tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    model = GTGBMRegressor(n_estimators=2, penalty=0.0).fit(pd.DataFrame({name: X[:, 0]}), SIGNAL)
+    model.export_c(tmp_path / "model.c")
+    compiled(tmp_path / "model.c", "gtgbm_scores", X[:1, :1], 1)
+    shown = (tmp_path / "model.c").read_text(encoding="utf-8").splitlines()[1]
+    assert shown.isprintable()
+    assert ("ü" in shown) == ("ü" in name)
+
+
 def test_each_task_is_a_file(tmp_path: Path) -> None:
     task = np.array(["a", "b"])[np.arange(300) % 2]
     model = MultitaskGTGBMClassifier(n_estimators=4, random_state=0).fit(X, SIGNAL > 0, task=task)

@@ -138,9 +138,16 @@ def _columns(model: PlainModel) -> list[tuple[int, str]]:
 
 
 def _comment(name: str) -> str:
-    """Return a name that neither ends a comment nor a line of it."""
-    clean = " ".join(name.split()).replace("*/", "* /").replace("/*", "/ *")
-    return clean.replace("??", "? ?")
+    """Return a name that ends neither a comment nor a line of it, without characters that cannot be seen.
+
+    Compilers warn of marks that change the direction of text, and read two question marks as the beginning of
+    a trigraph.
+    """
+    seen = "".join(letter if letter.isprintable() else " " for letter in name)
+    clean = " ".join(seen.split()).replace("*/", "* /").replace("/*", "/ *")
+    while "??" in clean:
+        clean = clean.replace("??", "? ?")
+    return clean
 
 
 def _joined(arrays: Iterable[Any]) -> list[Any]:
