@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,23 @@ def test_leaves_are_numbered_in_the_order_of_nodes() -> None:
     leaf = model.to_lightgbm().predict(X, pred_leaf=True)
     for tree, at in zip(model.trees_, leaf.T, strict=True):
         assert set(at) == set(range(tree.n_leaves))
+
+
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_thresholds_of_zero_are_not_written(zero: float) -> None:
+    """Readers such as lleaves take a threshold of 0 for one that is not there."""
+    model = GTGBMRegressor(n_estimators=2, penalty=0.0)
+    model.fit(np.array([[-1.0], [0.0], [1.0]] * 50), [0, 1, 5] * 50)
+    for tree in model.trees_:
+        tree.threshold[0] = zero
+    model = pickle.loads(pickle.dumps(model))  # with these thresholds in what predicts, too
+    text = export.lightgbm_text(export.plain_model(model))
+    written = [line.split("=")[1].split() for line in text.splitlines() if line.startswith("threshold=")]
+    assert written
+    assert all(float(threshold) != 0.0 for thresholds in written for threshold in thresholds)
+    rows = np.array([[-1.0], [-1e-30], [-0.0], [0.0], [1e-30], [1.0]])
+    raw = lightgbm.Booster(model_str=text).predict(rows, raw_score=True)
+    np.testing.assert_array_equal(raw, model.predict(rows))
 
 
 def test_names_become_readable_and_stay_distinct() -> None:

@@ -25,6 +25,11 @@ from gtgbm.tree import Tree
 _IS_CATEGORICAL, _MISSING_GOES_LEFT, _MISSING_IS_NAN = 1, 2, 8
 """Flags of ``decision_type``."""
 _WORD = 32
+_ABOVE_ZERO = 5e-324
+"""Threshold that is written for 0, the next number: lleaves takes 0 for a threshold that is not there.
+
+Values between the two are 0 for LightGBM.
+"""
 
 _OBJECTIVES = {
     "squared_error": "regression",
@@ -208,7 +213,7 @@ class _Splits:
         return splits
 
     def _set_number(self, k: int, threshold: float, missing_left: bool) -> None:
-        self.threshold[k] = threshold
+        self.threshold[k] = _ABOVE_ZERO if threshold == 0.0 else threshold
         self.decision[k] = _MISSING_IS_NAN + _MISSING_GOES_LEFT * missing_left
 
     def _set_category(self, k: int, code: int) -> None:
