@@ -65,7 +65,24 @@ def test_compiled_by_tl2cgen(tmp_path: Path) -> None:
     tl2cgen.export_lib(model.to_treelite(), toolchain="gcc", libpath=str(tmp_path / "model.so"), params={})
     predictor = tl2cgen.Predictor(str(tmp_path / "model.so"))
     scores = predictor.predict(tl2cgen.DMatrix(X, dtype="float64"), pred_margin=True)
-    np.testing.assert_allclose(scores.ravel(), model.decision_function(X), rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(scores.ravel(), model.decision_function(X))
+
+
+def test_infinite_thresholds_are_compiled(tmp_path: Path) -> None:
+    """The compiler takes a comparison with minus infinity for one that is never true."""
+    tl2cgen = pytest.importorskip("tl2cgen")
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    rows = np.array([-np.inf, -1e308, 0.0, 1e308, np.inf, np.nan])[:, None]
+    model = GTGBMRegressor(n_estimators=3, penalty=0.0, min_node_fraction=0.0)
+    model.fit(np.repeat(rows, 40, axis=0), np.repeat([3.0, 0.0, 1.0, 5.0, 2.0, 9.0], 40))
+    assert any((tree.threshold == -np.inf).any() for tree in model.trees_)
+    exported = model.to_treelite()
+    np.testing.assert_array_equal(treelite.gtil.predict(exported, rows).ravel(), model.predict(rows))
+    tl2cgen.export_lib(exported, toolchain="gcc", libpath=str(tmp_path / "model.so"), params={})
+    predictor = tl2cgen.Predictor(str(tmp_path / "model.so"))
+    found = predictor.predict(tl2cgen.DMatrix(rows, dtype="float64"))
+    np.testing.assert_array_equal(found.ravel(), model.predict(rows))
 
 
 def test_categories_that_treelite_cannot_have_are_refused() -> None:

@@ -21,6 +21,8 @@ _POSTPROCESSORS = {
     "custom": "identity",
 }
 
+_LOWEST = float(np.finfo(np.float64).min)
+
 
 def to_treelite(estimator: Any, *, task: Any = None) -> Any:
     """Return a fitted model as a ``treelite.Model``; by task for several tasks.
@@ -118,10 +120,12 @@ def _add_split(built: Any, model: PlainModel, tree: Tree, node: int) -> None:
         return
     # The category of missing values is a split that all other values pass to the left.
     is_missing = bool(tree.is_category[node])
+    # Up to minus infinity is below all numbers; tl2cgen takes the former for never.
+    is_lowest = threshold == -np.inf
     built.numerical_test(
         feature_id=column,
-        threshold=np.inf if is_missing else threshold,
+        threshold=_LOWEST if is_lowest else np.inf if is_missing else threshold,
         default_left=not is_missing and bool(tree.missing_left[node]),
-        opname="<=",
+        opname="<" if is_lowest else "<=",
         **children,
     )
