@@ -50,13 +50,18 @@ void register_constants(nb::module_& m) {
     m.attr("MISSING_UNSEEN") = static_cast<int>(kMissingUnseen);
     m.attr("TREND_LEVELS") = kTrendLevels;
     m.attr("SUBTREE_FIELDS") =
-        nb::make_tuple("column", "bin", "missing_side", "left", "begin", "end", "total", "depth");
-    static_assert(kSubtreeFields == 8 && kNodeColumn == 0 && kNodeLeft == 3 && kNodeDepth == 7,
+        nb::make_tuple("column", "bin", "missing_side", "left", "begin", "end", "gradient", "count", "depth");
+    static_assert(kSubtreeFields == 9 && kNodeColumn == 0 && kNodeLeft == 3 && kNodeDepth == 8,
                   "SUBTREE_FIELDS names the fields in their order");
 }
 
 void register_classes(nb::module_& m) {
     nb::class_<Pool>(m, "Pool").def(nb::init<int>(), nb::arg("n_threads")).def_prop_ro("size", &Pool::size);
+    nb::class_<CellFormat>(m, "CellFormat")
+        .def(nb::init<int, bool>(), nb::arg("count_bits"), nb::arg("is_wide") = false)
+        .def_ro("count_bits", &CellFormat::count_bits)
+        .def_ro("is_wide", &CellFormat::is_wide)
+        .def_prop_ro("width", &CellFormat::width);
     using I64 = Array<const int64_t, 1>;
     nb::class_<GroupShape>(m, "GroupShape")
         .def(
@@ -150,43 +155,42 @@ void register_objective(nb::module_& m) {
     m.def("signed_sums", &signed_sums, nb::arg("pool"), nb::arg("values").noconvert(),
           nb::arg("weights").noconvert(), nb::arg("centre"), nb::arg("scale"));
     m.def("pack_cells", &pack_cells, nb::arg("pool"), nb::arg("residuals").noconvert(),
-          nb::arg("weights").noconvert(), nb::arg("centre"), nb::arg("scale"), nb::arg("count_bits"),
+          nb::arg("weights").noconvert(), nb::arg("centre"), nb::arg("scale"), nb::arg("format"),
           nb::arg("cells").noconvert());
 }
 
 void register_tree(nb::module_& m) {
     kernel(m, "build_histograms", &build_histograms, "pool", "codes", "rows", "cells", "begin", "end", "slot",
-           "first_tile", "last_tile", "ordered", "hist");
+           "first_tile", "last_tile", "format", "ordered", "hist");
     kernel(m, "subtract_histograms", &subtract_histograms, "pool", "parents", "parent", "sibling", "slot",
            "n_cells", "hist");
-    kernel(m, "scan_histograms", &scan_histograms, "pool", "columns", "hist", "slot", "total", "count_bits",
+    kernel(m, "scan_histograms", &scan_histograms, "pool", "columns", "hist", "slot", "total", "format",
            "min_leaf", "l2", "gain", "where");
     kernel(m, "build_pair_histograms", &build_pair_histograms, "pool", "codes", "column", "rows", "cells",
-           "begin", "end", "hist");
+           "begin", "end", "format", "hist");
     kernel(m, "scan_pair_histograms", &scan_pair_histograms, "pool", "hist", "n_bins", "use", "total",
-           "count_bits", "min_leaf", "l2", "gain", "bin", "missing_side");
+           "format", "min_leaf", "l2", "gain", "bin", "missing_side");
     kernel(m, "partition_rows", &partition_rows, "pool", "codes", "column", "bin", "is_category",
            "missing_left", "begin", "end", "rows", "scratch", "n_left");
-    kernel(m, "node_sums", &node_sums, "pool", "rows", "cells", "begin", "end", "count_bits", "out");
-    kernel(m, "sampled_rows", &sampled_rows, "rows", "cells", "begin", "end", "position", "out_positions",
-           "out_cells", "first", "total");
+    kernel(m, "node_sums", &node_sums, "pool", "rows", "cells", "begin", "end", "format", "out");
+    kernel(m, "sampled_rows", &sampled_rows, "rows", "cells", "begin", "end", "position", "format",
+           "out_positions", "out_cells", "first", "total");
     kernel(m, "grow_subtrees", &grow_subtrees, "pool", "tiles", "begin", "end", "total", "depth", "stop_rows",
-           "count_bits", "fewest_rows", "min_leaf", "l2", "max_depth", "rows", "cells", "row_scratch",
-           "ordered", "first", "nodes", "gain", "n_nodes", "shared");
+           "format", "fewest_rows", "min_leaf", "l2", "max_depth", "rows", "cells", "row_scratch", "ordered",
+           "first", "nodes", "gain", "n_nodes", "shared");
 }
 
 void register_search(nb::module_& m) {
     kernel(m, "search_sparse", &search_sparse, "pool", "start", "rows", "codes", "columns", "n_bins",
-           "zero_code", "use", "price", "node_rows", "begin", "end", "total", "cells", "count_bits",
-           "min_leaf", "l2", "gain", "where");
+           "zero_code", "use", "price", "node_rows", "begin", "end", "total", "cells", "format", "min_leaf",
+           "l2", "gain", "where");
     kernel(m, "build_group_codes", &build_group_codes8, "pool", "values", "top", "members", "sign", "shape",
            "n_codes", "exact", "tiles");
     kernel(m, "build_group_codes", &build_group_codes16, "pool", "values", "top", "members", "sign", "shape",
            "n_codes", "exact", "tiles");
     kernel(m, "sorted_codes", &sorted_codes, "pool", "values", "n_codes", "out");
     kernel(m, "search_groups", &search_groups, "pool", "tiles", "codes", "members", "price", "shape",
-           "n_codes", "positions", "cells", "begin", "end", "count_bits", "min_leaf", "l2", "feature",
-           "gain");
+           "n_codes", "positions", "cells", "begin", "end", "format", "min_leaf", "l2", "feature", "gain");
     kernel(m, "correlate", &correlate, "pool", "codes", "weight", "out");
     kernel(m, "pack_codes", &pack_codes, "pool", "codes", "packed", "counts");
     kernel(m, "trend_sums", &trend_sums, "pool", "packed", "weight", "out");

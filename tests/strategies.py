@@ -75,13 +75,51 @@ def _values(draw: st.DrawFn, dtype: np.dtype[Any], rng: np.random.Generator, sha
 
 @dataclass(frozen=True)
 class Nodes:
-    """Rows of a tree level: node k owns ``rows[begin[k]:end[k]]``, cells are by row of the table."""
+    """Rows of a tree level: node k owns ``rows[begin[k]:end[k]]``, cells are by row of the table.
+
+    Twins see packed cells. Kernels see the same residuals and weights, packed or wide.
+    """
 
     rows: I32
     cells: I64
     begin: I64
     end: I64
     count_bits: int
+    is_wide: bool = False
+
+    @property
+    def format(self) -> _core.CellFormat:
+        """How kernels are given cells."""
+        return _core.CellFormat(self.count_bits, self.is_wide)
+
+    @property
+    def values(self) -> I64:
+        """Rows as kernels are given them."""
+        if not self.is_wide:
+            return self.cells
+        weights: I64 = self.cells & (2**self.count_bits - 1)
+        residuals: I64 = (self.cells >> self.count_bits) // np.maximum(weights, 1)
+        values: I64 = residuals * 2**self.count_bits + weights
+        return values
+
+    @property
+    def sums(self) -> I64:
+        """Gradient sum and count of each node, shape (nodes, 2)."""
+        return sums_of(self.total, self.count_bits)
+
+    def packed_rows(self, values: I64) -> I64:
+        """Return rows as twins see them, of those that kernels return."""
+        if not self.is_wide:
+            return values
+        weights: I64 = values & (2**self.count_bits - 1)
+        return (values - weights + 1) * weights
+
+    def packed(self, hist: I64) -> I64:
+        """Return histograms as twins see them; their last axis has the numbers of 256 cells."""
+        if not self.is_wide:
+            return hist
+        packed: I64 = hist[..., 0::2] * 2**self.count_bits + hist[..., 1::2]
+        return packed
 
     @property
     def ordered(self) -> I64:
@@ -95,6 +133,11 @@ class Nodes:
         return np.array(sums, dtype=np.int64)
 
 
+def sums_of(total: I64, count_bits: int) -> I64:
+    """Gradient sums and counts of packed cells, in a last axis of their own."""
+    return np.stack([total >> count_bits, total & ((1 << count_bits) - 1)], axis=-1)
+
+
 @st.composite
 def nodes_of(draw: st.DrawFn, n: int, gradient: int = 8) -> Nodes:
     """Divide some of n rows, in random order, into nodes, a few of them empty."""
@@ -104,7 +147,7 @@ def nodes_of(draw: st.DrawFn, n: int, gradient: int = 8) -> Nodes:
     edges = np.concatenate([[0], cuts, [rows.shape[0]]]).astype(np.int64)
     count_bits = n.bit_length()
     cells = rng.integers(-gradient, gradient, n, endpoint=True) * 2**count_bits + 1
-    return Nodes(rows, cells, edges[:-1].copy(), edges[1:].copy(), count_bits)
+    return Nodes(rows, cells, edges[:-1].copy(), edges[1:].copy(), count_bits, draw(st.booleans()))
 
 
 @st.composite
@@ -151,7 +194,8 @@ def rich_level(rng: np.random.Generator, n: int, gradient: int) -> tuple[U8, Col
     rows = rng.permutation(n)[: n if rng.random() < 0.7 else (n + 1) // 2].astype(np.int32)
     cuts = np.sort(rng.integers(0, rows.shape[0], rng.choice([0, 0, 1, 2, 10]), endpoint=True))
     edges = np.concatenate([[0], cuts, [rows.shape[0]]]).astype(np.int64)
-    nodes = Nodes(rows, cells, edges[:-1].copy(), edges[1:].copy(), count_bits)
+    is_wide = bool(rng.random() < 0.5)
+    nodes = Nodes(rows, cells, edges[:-1].copy(), edges[1:].copy(), count_bits, is_wide)
     return codes, Columns(n_bins, use, category_row, category_use), nodes
 
 

@@ -140,10 +140,10 @@ def update_ns() -> float:
     rows, cells = np.arange(n, dtype=np.int32), rng.integers(0, 1 << 40, n)
     hist = np.zeros((1, 1, _core.LANES, _core.CELLS), dtype=np.int64)
     ordered, first, last = np.empty(n, dtype=np.int64), np.zeros(1, dtype=np.int64), np.array([n])
-    pool = _core.Pool(1)
+    pool, packed = _core.Pool(1), _core.CellFormat(count_bits=18)
 
     def build() -> None:
-        _core.build_histograms(pool, codes, rows, cells, first, last, first, 0, 1, ordered, hist)
+        _core.build_histograms(pool, codes, rows, cells, first, last, first, 0, 1, packed, ordered, hist)
 
     return 1e9 * _least_seconds(build) / (n * _core.LANES)
 

@@ -155,38 +155,42 @@ nb::tuple min_max(Pool& pool, Array<const double, 1> values) {
 }
 
 nb::tuple pack_cells(Pool& pool, Array<const double, 1> residuals, Array<const int64_t, 1> weights,
-                     double centre, double scale, int count_bits, Array<int64_t, 1> cells) {
+                     double centre, double scale, const CellFormat& format, Array<int64_t, 1> cells) {
     require(cells.shape(0) == residuals.shape(0), "pack_cells: cells must be as long as residuals");
-    require(count_bits >= 1 && count_bits <= 31, "pack_cells: count_bits must be in 1 .. 31");
-    const int64_t n = static_cast<int64_t>(residuals.shape(0)), one_gradient = int64_t{1} << count_bits;
+    require(format.count_bits >= 1 && format.count_bits <= 31, "pack_cells: count_bits must be in 1 .. 31");
+    const int64_t n = static_cast<int64_t>(residuals.shape(0));
     const Weights weight(weights, residuals.shape(0));
-    const CellFormat format{count_bits};
     struct Sums {
-        int64_t cells = 0, squares_high = 0, squares_low = 0;
+        int64_t gradient = 0, count = 0, squares_high = 0, squares_low = 0;
     };
     std::vector<Sums> parts(static_cast<size_t>((n + kBlock - 1) / kBlock));
     Sums sums;
     {
         nb::gil_scoped_release release;
-        for_blocks(pool, n, [&](int64_t block, int64_t begin, int64_t end) {
-            Sums part;
-            for (int64_t i = begin; i < end; ++i) {
-                const int64_t q = fixed(residuals.data()[i] - centre, scale);
-                // Multiply, since a left shift of a negative number is undefined in C++17.
-                const int64_t cell = (q * one_gradient + 1) * weight[i];
-                cells.data()[i] = cell;
-                part.cells += cell;
-                format.add_squares(cell, part.squares_high, part.squares_low);
-            }
-            parts[static_cast<size_t>(block)] = part;
+        with_format(format, [&](auto of_cells) {
+            for_blocks(pool, n, [&](int64_t block, int64_t begin, int64_t end) {
+                Sums part;
+                typename decltype(of_cells)::Cell sum{};
+                for (int64_t i = begin; i < end; ++i) {
+                    const int64_t q = fixed(residuals.data()[i] - centre, scale);
+                    const int64_t row = of_cells.row_of(q, weight[i]);
+                    cells.data()[i] = row;
+                    sum += of_cells.of_row(row);
+                    of_cells.add_squares(row, part.squares_high, part.squares_low);
+                }
+                part.gradient = of_cells.gradient(sum);
+                part.count = of_cells.count(sum);
+                parts[static_cast<size_t>(block)] = part;
+            });
         });
         for (const Sums& part : parts) {
-            sums.cells += part.cells;
+            sums.gradient += part.gradient;
+            sums.count += part.count;
             sums.squares_high += part.squares_high;
             sums.squares_low += part.squares_low;
         }
     }
-    return nb::make_tuple(sums.cells, sums.squares_high, sums.squares_low);
+    return nb::make_tuple(sums.gradient, sums.count, sums.squares_high, sums.squares_low);
 }
 
 void leaf_sums(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1> begin,

@@ -2,6 +2,7 @@
 
 #include "support/arrays.hpp"
 #include "support/pool.hpp"
+#include "tree/cell_format.hpp"
 
 namespace gtgbm {
 
@@ -30,10 +31,11 @@ nb::tuple signed_sums(Pool& pool, Array<const double, 1> values, Array<const int
 // and infinity if one is NaN.
 nb::tuple min_max(Pool& pool, Array<const double, 1> values);
 
-// cells[i] = ((round((residuals[i] - centre) * scale) << count_bits) + 1) * weights[i]. Returns the sum of
-// cells, and the weighted sum of squares of the rounded residuals as high * 2^32 + low: (sum, high, low).
+// cells[i] = the row of round((residuals[i] - centre) * scale) and weights[i] in the format of the cells.
+// Returns the weighted sum of the rounded residuals, the sum of weights, and the weighted sum of squares as
+// high * 2^32 + low: (gradient, count, high, low).
 nb::tuple pack_cells(Pool& pool, Array<const double, 1> residuals, Array<const int64_t, 1> weights,  // in
-                     double centre, double scale, int count_bits,                                    // in
+                     double centre, double scale, const CellFormat& format,                          // in
                      Array<int64_t, 1> cells);                                                       // out
 
 // The rows of leaf k are rows[begin[k] .. end[k]).

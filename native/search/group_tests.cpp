@@ -197,33 +197,38 @@ void build_group_codes(Pool& pool, const Array<const Value, 2>& values, int top,
 }
 
 // State of the search of one subset at one node.
+template <class Format>
 struct Search {
+    using Cell = typename Format::Cell;
+
     const int32_t* positions;
     const int64_t* cells;
-    int64_t begin, end, total;
+    int64_t begin, end;
+    Cell total;
     SideTerms terms;
-    CellFormat format;
+    Format format;
     int n_codes;
 };
 
-template <int Width>
-void fill(const uint8_t* tile, const Search& at, int64_t* hist) {
-    std::memset(hist, 0, static_cast<size_t>(Width * at.n_codes) * sizeof(int64_t));
-    add_rows<Width>(tile, at.positions, at.cells, at.begin, at.end, at.n_codes, hist);
+template <int Width, class Format>
+void fill(const uint8_t* tile, const Search<Format>& at, typename Format::Cell* hist) {
+    std::memset(hist, 0, static_cast<size_t>(Width * at.n_codes) * sizeof(typename Format::Cell));
+    add_rows<Width>(tile, at.positions, at.cells, at.begin, at.end, at.n_codes, at.format, hist);
 }
 
 // The same for single features, each with its codes in a row of `codes`. With fewer than eight features, the
 // first one fills the remaining histograms, which are not read: one loop of fixed width is faster than eight
 // short ones.
-void fill_single(const uint8_t* codes, int64_t m, const int64_t* features, int64_t count, const Search& at,
-                 int64_t* hist) {
-    std::memset(hist, 0, static_cast<size_t>(kLanes * at.n_codes) * sizeof(int64_t));
+template <class Format, class Cell = typename Format::Cell>
+void fill_single(const uint8_t* codes, int64_t m, const int64_t* features, int64_t count,
+                 const Search<Format>& at, Cell* hist) {
+    std::memset(hist, 0, static_cast<size_t>(kLanes * at.n_codes) * sizeof(Cell));
     const uint8_t* column[kLanes];
     for (int64_t lane = 0; lane < kLanes; ++lane)
         column[lane] = codes + features[lane < count ? lane : 0] * m;
     for (int64_t i = at.begin; i < at.end; ++i) {
         const int32_t position = at.positions[i];
-        const int64_t cell = at.cells[i];
+        const Cell cell = at.format.of_row(at.cells[i]);
         for (int lane = 0; lane < kLanes; ++lane) hist[lane * at.n_codes + column[lane][position]] += cell;
     }
 }
@@ -235,9 +240,9 @@ struct Score {
 
 // Returns the child with the best split after its price and writes its score to `best_score`; ties go to the
 // first. `price_of(child)` is what a child costs.
-template <class PriceOf>
-int64_t best_child(const int64_t* hist, int64_t children, const Search& at, const PriceOf& price_of,
-                   Score& best_score) {
+template <class PriceOf, class Format>
+int64_t best_child(const typename Format::Cell* hist, int64_t children, const Search<Format>& at,
+                   const PriceOf& price_of, Score& best_score) {
     int64_t best = 0;
     for (int64_t child = 0; child < children; ++child) {
         const double found = best_gain(hist + child * at.n_codes, at.n_codes, at.total, at.format, at.terms);
@@ -250,86 +255,39 @@ int64_t best_child(const int64_t* hist, int64_t children, const Search& at, cons
     return best;
 }
 
-}  // namespace
-
-void build_group_codes8(Pool& pool, Array<const uint8_t, 2> values, int top, Array<const int64_t, 2> members,
-                        Array<const int8_t, 1> sign, GroupShape shape, int n_codes, bool exact,
-                        Array<uint8_t, 4> tiles) {
-    build_group_codes(pool, values, top, members, sign, shape, n_codes, exact, tiles);
-}
-
-void build_group_codes16(Pool& pool, Array<const uint16_t, 2> values, int top,
-                         Array<const int64_t, 2> members, Array<const int8_t, 1> sign, GroupShape shape,
-                         int n_codes, bool exact, Array<uint8_t, 4> tiles) {
-    build_group_codes(pool, values, top, members, sign, shape, n_codes, exact, tiles);
-}
-
-void sorted_codes(Pool& pool, Array<const uint16_t, 2> values, int n_codes, Array<uint8_t, 2> out) {
-    const int64_t d = static_cast<int64_t>(values.shape(0)), m = static_cast<int64_t>(values.shape(1));
-    require(out.shape(0) == values.shape(0) && out.shape(1) == values.shape(1),
-            "sorted_codes: out must have the shape of values");
-    require(n_codes >= 2 && n_codes <= kCells, "sorted_codes: n_codes must be in 2 .. 256");
-    std::vector<SumCoder<uint16_t>> coders(static_cast<size_t>(pool.size()),
-                                           SumCoder<uint16_t>(m, n_codes, true));
-    pool.run(d, d * m * 20, [&](int64_t j, int worker) {
-        coders[static_cast<size_t>(worker)](values.data() + j * m, m, 1, out.data() + j * m);
-    });
-}
-
-void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_t, 2> codes,
-                   Array<const int64_t, 2> members, Array<const double, 2> price, GroupShape shape,
-                   int n_codes, Array<const int32_t, 1> positions, Array<const int64_t, 1> cells,
-                   Array<const int64_t, 1> begin, Array<const int64_t, 1> end, int count_bits,
-                   int64_t min_leaf, double l2, Array<int64_t, 2> feature, Array<double, 2> gain) {
+// search_groups with cells of one format; all nodes together have `rows` test rows.
+template <class Format>
+void search(Pool& pool, const Array<const uint8_t, 4>& tiles, const Array<const uint8_t, 2>& codes,
+            const Array<const int64_t, 2>& members, const Array<const double, 2>& price,
+            const GroupShape& shape, int n_codes, const Array<const int32_t, 1>& positions,
+            const Array<const int64_t, 1>& cells, const Array<const int64_t, 1>& begin,
+            const Array<const int64_t, 1>& end, int64_t rows, Format format, SideTerms terms,
+            const Array<int64_t, 2>& feature, const Array<double, 2>& gain) {
+    using Cell = typename Format::Cell;
     const int64_t p = static_cast<int64_t>(members.shape(0)), size = static_cast<int64_t>(members.shape(1));
     const int64_t m = static_cast<int64_t>(codes.shape(1)), width = static_cast<int64_t>(tiles.shape(3));
-    const int64_t nodes = static_cast<int64_t>(begin.shape(0));
-    require_shape(shape, size);
-    require_members(members, static_cast<int64_t>(codes.shape(0)));
+    const int64_t nodes = static_cast<int64_t>(begin.shape(0)), kept = static_cast<int64_t>(feature.shape(1));
     const bool has_prices = price.shape(0) != 0;
-    require(!has_prices ||
-                (static_cast<int64_t>(price.shape(0)) == p && static_cast<int64_t>(price.shape(1)) == size),
-            "search_groups: one price per member, or none");
-    require(width == 2 || width == kLanes, "search_groups: tiles must be 2 or 8 wide");
-    require(n_codes >= 2 && n_codes <= kCells, "search_groups: n_codes must be in 2 .. 256");
-    require(static_cast<int64_t>(tiles.shape(0)) == p && static_cast<int64_t>(tiles.shape(2)) == m,
-            "search_groups: tiles must have shape (subsets, tiles, rows, width)");
-    require(*std::max_element(shape.tile.data(), shape.tile.data() + shape.tile.shape(0)) <
-                static_cast<int64_t>(tiles.shape(1)),
-            "search_groups: tile out of range");
-    require(cells.shape(0) == positions.shape(0) && end.shape(0) == begin.shape(0),
-            "search_groups: positions and cells must have the same length");
-    require(positions.shape(0) <= codes.shape(1), "search_groups: more positions than test rows");
-    const int64_t kept = static_cast<int64_t>(feature.shape(1));
-    require(static_cast<int64_t>(feature.shape(0)) == nodes && static_cast<int64_t>(gain.shape(0)) == nodes &&
-                gain.shape(1) == feature.shape(1) && kept >= 1 && kept <= p,
-            "search_groups: outputs must have shape (nodes, kept) with at most one entry per subset");
-    int64_t rows = 0;
-    for (int64_t k = 0; k < nodes; ++k) {
-        require(0 <= begin.data()[k] && begin.data()[k] <= end.data()[k] &&
-                    end.data()[k] <= static_cast<int64_t>(positions.shape(0)),
-                "search_groups: range outside the test rows");
-        rows += end.data()[k] - begin.data()[k];
-    }
-    std::vector<int64_t> totals(static_cast<size_t>(nodes), 0);
+    std::vector<Cell> totals(static_cast<size_t>(nodes), Cell{});
     for (int64_t k = 0; k < nodes; ++k)
         for (int64_t i = begin.data()[k]; i < end.data()[k]; ++i)
-            totals[static_cast<size_t>(k)] += cells.data()[i];
-    std::vector<int64_t> scratch(static_cast<size_t>(pool.size()) * kLanes * kCells);
+            totals[static_cast<size_t>(k)] += format.of_row(cells.data()[i]);
+    std::vector<Cell> scratch(static_cast<size_t>(pool.size()) * kLanes * kCells);
     const int64_t subset_tiles = static_cast<int64_t>(tiles.shape(1)) * m * width;
     const auto search_at = [&](int64_t node) {
-        return Search{positions.data(),
-                      cells.data(),
-                      begin.data()[node],
-                      end.data()[node],
-                      totals[static_cast<size_t>(node)],
-                      {min_leaf, l2},
-                      {count_bits},
-                      n_codes};
+        return Search<Format>{positions.data(),
+                              cells.data(),
+                              begin.data()[node],
+                              end.data()[node],
+                              totals[static_cast<size_t>(node)],
+                              terms,
+                              format,
+                              n_codes};
     };
     // Moves from group g of a subset to its best child; a group of one feature is only scored.
-    const auto step = [&](const Search& at, int64_t subset, int64_t g, int worker, Score& best_score) {
-        int64_t* hist = scratch.data() + static_cast<size_t>(worker) * kLanes * kCells;
+    const auto step = [&](const Search<Format>& at, int64_t subset, int64_t g, int worker,
+                          Score& best_score) {
+        Cell* hist = scratch.data() + static_cast<size_t>(worker) * kLanes * kCells;
         const int64_t tile = shape.tile.data()[g], children = shape.n_children.data()[g];
         if (tile < 0) {
             const int64_t* features = members.data() + subset * size + shape.begin.data()[g];
@@ -368,12 +326,79 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_
         const int64_t node = task / kept;
         const auto chosen = static_cast<size_t>(order[static_cast<size_t>(node * p + task % kept)]);
         const int64_t subset = static_cast<int64_t>(chosen) % p;
-        const Search at = search_at(node);
+        const Search<Format> at = search_at(node);
         int64_t g = group[chosen];
         Score best_score = score[chosen];
         while (shape.n_children.data()[g] > 0) g = step(at, subset, g, worker, best_score);
         feature.data()[task] = members.data()[subset * size + shape.begin.data()[g]];
         gain.data()[task] = best_score.gain;
+    });
+}
+
+}  // namespace
+
+void build_group_codes8(Pool& pool, Array<const uint8_t, 2> values, int top, Array<const int64_t, 2> members,
+                        Array<const int8_t, 1> sign, GroupShape shape, int n_codes, bool exact,
+                        Array<uint8_t, 4> tiles) {
+    build_group_codes(pool, values, top, members, sign, shape, n_codes, exact, tiles);
+}
+
+void build_group_codes16(Pool& pool, Array<const uint16_t, 2> values, int top,
+                         Array<const int64_t, 2> members, Array<const int8_t, 1> sign, GroupShape shape,
+                         int n_codes, bool exact, Array<uint8_t, 4> tiles) {
+    build_group_codes(pool, values, top, members, sign, shape, n_codes, exact, tiles);
+}
+
+void sorted_codes(Pool& pool, Array<const uint16_t, 2> values, int n_codes, Array<uint8_t, 2> out) {
+    const int64_t d = static_cast<int64_t>(values.shape(0)), m = static_cast<int64_t>(values.shape(1));
+    require(out.shape(0) == values.shape(0) && out.shape(1) == values.shape(1),
+            "sorted_codes: out must have the shape of values");
+    require(n_codes >= 2 && n_codes <= kCells, "sorted_codes: n_codes must be in 2 .. 256");
+    std::vector<SumCoder<uint16_t>> coders(static_cast<size_t>(pool.size()),
+                                           SumCoder<uint16_t>(m, n_codes, true));
+    pool.run(d, d * m * 20, [&](int64_t j, int worker) {
+        coders[static_cast<size_t>(worker)](values.data() + j * m, m, 1, out.data() + j * m);
+    });
+}
+
+void search_groups(Pool& pool, Array<const uint8_t, 4> tiles, Array<const uint8_t, 2> codes,
+                   Array<const int64_t, 2> members, Array<const double, 2> price, GroupShape shape,
+                   int n_codes, Array<const int32_t, 1> positions, Array<const int64_t, 1> cells,
+                   Array<const int64_t, 1> begin, Array<const int64_t, 1> end, const CellFormat& format,
+                   int64_t min_leaf, double l2, Array<int64_t, 2> feature, Array<double, 2> gain) {
+    const int64_t p = static_cast<int64_t>(members.shape(0)), size = static_cast<int64_t>(members.shape(1));
+    const int64_t m = static_cast<int64_t>(codes.shape(1)), width = static_cast<int64_t>(tiles.shape(3));
+    const int64_t nodes = static_cast<int64_t>(begin.shape(0));
+    require_shape(shape, size);
+    require_members(members, static_cast<int64_t>(codes.shape(0)));
+    const bool has_prices = price.shape(0) != 0;
+    require(!has_prices ||
+                (static_cast<int64_t>(price.shape(0)) == p && static_cast<int64_t>(price.shape(1)) == size),
+            "search_groups: one price per member, or none");
+    require(width == 2 || width == kLanes, "search_groups: tiles must be 2 or 8 wide");
+    require(n_codes >= 2 && n_codes <= kCells, "search_groups: n_codes must be in 2 .. 256");
+    require(static_cast<int64_t>(tiles.shape(0)) == p && static_cast<int64_t>(tiles.shape(2)) == m,
+            "search_groups: tiles must have shape (subsets, tiles, rows, width)");
+    require(*std::max_element(shape.tile.data(), shape.tile.data() + shape.tile.shape(0)) <
+                static_cast<int64_t>(tiles.shape(1)),
+            "search_groups: tile out of range");
+    require(cells.shape(0) == positions.shape(0) && end.shape(0) == begin.shape(0),
+            "search_groups: positions and cells must have the same length");
+    require(positions.shape(0) <= codes.shape(1), "search_groups: more positions than test rows");
+    const int64_t kept = static_cast<int64_t>(feature.shape(1));
+    require(static_cast<int64_t>(feature.shape(0)) == nodes && static_cast<int64_t>(gain.shape(0)) == nodes &&
+                gain.shape(1) == feature.shape(1) && kept >= 1 && kept <= p,
+            "search_groups: outputs must have shape (nodes, kept) with at most one entry per subset");
+    int64_t rows = 0;
+    for (int64_t k = 0; k < nodes; ++k) {
+        require(0 <= begin.data()[k] && begin.data()[k] <= end.data()[k] &&
+                    end.data()[k] <= static_cast<int64_t>(positions.shape(0)),
+                "search_groups: range outside the test rows");
+        rows += end.data()[k] - begin.data()[k];
+    }
+    with_format(format, [&](auto of_cells) {
+        search(pool, tiles, codes, members, price, shape, n_codes, positions, cells, begin, end, rows,
+               of_cells, {min_leaf, l2}, feature, gain);
     });
 }
 

@@ -2,6 +2,7 @@
 
 #include "support/arrays.hpp"
 #include "support/pool.hpp"
+#include "tree/cell_format.hpp"
 
 namespace gtgbm {
 
@@ -43,7 +44,7 @@ void search_groups(Pool& pool, Array<const uint8_t, 4> tiles,  // in  (p, n_tile
                    Array<const int32_t, 1> positions,          // in  test rows, node by node
                    Array<const int64_t, 1> cells,              // in  in the order of positions
                    Array<const int64_t, 1> begin, Array<const int64_t, 1> end,  // in  (nodes,)
-                   int count_bits, int64_t min_leaf, double l2,                 // in
+                   const CellFormat& format, int64_t min_leaf, double l2,       // in
                    Array<int64_t, 2> feature,                                   // out (nodes, kept)
                    Array<double, 2> gain);  // out (nodes, kept), on the test rows
 

@@ -2,6 +2,7 @@
 
 #include "support/arrays.hpp"
 #include "support/pool.hpp"
+#include "tree/cell_format.hpp"
 
 namespace gtgbm {
 
@@ -17,10 +18,10 @@ void search_sparse(Pool& pool, Array<const int64_t, 1> start,  // in  (d + 1,)
                    Array<const double, 1> price,               // in  (columns,), or (0,): the same for all
                    Array<const int32_t, 1> node_rows,          // in  row ids, node by node
                    Array<const int64_t, 1> begin, Array<const int64_t, 1> end,  // in  (nodes,), in node_rows
-                   Array<const int64_t, 1> total,                               // in  (nodes,), cell sums
-                   Array<const int64_t, 1> cells,                               // in  by row
-                   int count_bits, int64_t min_leaf, double l2,                 // in
-                   Array<double, 1> gain,     // out (nodes,), -inf: no split
+                   Array<const int64_t, 2> total,  // in  (nodes, 2), gradient and count
+                   Array<const int64_t, 1> cells,  // in  by row
+                   const CellFormat& format, int64_t min_leaf, double l2,  // in
+                   Array<double, 1> gain,                                  // out (nodes,), -inf: no split
                    Array<int32_t, 2> where);  // out (nodes, 3): column, bin, missing side
 
 }  // namespace gtgbm

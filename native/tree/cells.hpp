@@ -1,9 +1,4 @@
-// The exact histogram cell, a gradient sum and a row count in one 64-bit integer, and the best split of a
-// histogram of such cells.
-//
-// A row of integer weight w contributes (w q << count_bits) + w, where q is its fixed-point gradient: the
-// same as w rows of weight 1. Integer sums do not depend on their order, so splits depend neither on the
-// number of threads nor on how rows are divided among machines. Counts of rows are sums of weights.
+// The best split of a histogram of cells.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +6,9 @@
 
 #include "support/codes.hpp"
 #include "support/compiler.hpp"
+#include "tree/cell_format.hpp"
 
 namespace gtgbm {
-
-struct CellFormat {
-    int count_bits;
-
-    int64_t count(int64_t cell) const { return cell & ((int64_t{1} << count_bits) - 1); }
-    // An arithmetic shift rounds towards minus infinity, which removes the count exactly.
-    int64_t gradient(int64_t cell) const { return cell >> count_bits; }
-
-    // Adds w q^2 of one row's cell to high * 2^32 + low.
-    void add_squares(int64_t cell, int64_t& high, int64_t& low) const {
-        const int64_t weight = count(cell), sum = gradient(cell);
-        const int64_t q = weight > 1 ? sum / weight : sum;
-        high += ((q * q) >> 32) * weight;
-        low += ((q * q) & 0xffffffff) * weight;
-    }
-};
 
 // The child that missing values go to. Unseen: there is no split, or it is on a category, whose rule says
 // where missing values go.
@@ -41,11 +21,12 @@ struct SideTerms {
     double l2;
 };
 
+template <class Cell>
 struct Split {
     double gain = -std::numeric_limits<double>::infinity();  // in squared fixed-point units
     int32_t bin = -1;                                        // codes <= bin go left
     int32_t missing_side = kMissingUnseen;
-    int64_t left = 0;  // cell sum of the left side
+    Cell left{};  // cell sum of the left side
 };
 
 // With regularized counts m = n + l2, the gain of a split is
@@ -58,11 +39,14 @@ inline double loss_of_two(double g, double m_both, double l2) {
 }
 
 // Keeps the best threshold so far. Gains are compared as fractions, which saves a division per bin.
+template <class Format>
 class BestThreshold {
   public:
+    using Cell = typename Format::Cell;
+
     // direction is a monotone constraint. 1: the value of the left side must not be above that of the right
     // side, -1: must not be below, 0: no constraint.
-    BestThreshold(int64_t total, CellFormat format, SideTerms terms, double direction = 0.0)
+    BestThreshold(const Cell& total, Format format, SideTerms terms, double direction = 0.0)
         : format_(format),
           terms_(terms),
           direction_(direction),
@@ -70,14 +54,14 @@ class BestThreshold {
           n_(static_cast<double>(rows_) + 2.0 * terms.l2),
           g_(static_cast<double>(format.gradient(total))) {}
 
-    void offer(int64_t left, int32_t bin, MissingSide side) { offer_with(left, bin, side, direction_); }
-    void offer_unconstrained(int64_t left, int32_t bin, MissingSide side) {
+    void offer(const Cell& left, int32_t bin, MissingSide side) { offer_with(left, bin, side, direction_); }
+    void offer_unconstrained(const Cell& left, int32_t bin, MissingSide side) {
         offer_with(left, bin, side, 0.0);
     }
 
     bool too_small() const { return rows_ < 2 * terms_.min_leaf; }
 
-    Split split() const {
+    Split<Cell> split() const {
         if (bin_ < 0) return {};
         const double gain = best_numerator_ / best_denominator_ / n_ - loss_of_two(g_, n_, terms_.l2);
         if (!(gain > 0.0)) return {};
@@ -85,7 +69,7 @@ class BestThreshold {
     }
 
   private:
-    void offer_with(int64_t left, int32_t bin, MissingSide side, double direction) {
+    void offer_with(const Cell& left, int32_t bin, MissingSide side, double direction) {
         const int64_t rows_left = format_.count(left);
         if (rows_left < terms_.min_leaf || rows_ - rows_left < terms_.min_leaf) return;
         const double n_left = static_cast<double>(rows_left) + terms_.l2;
@@ -102,7 +86,7 @@ class BestThreshold {
         }
     }
 
-    CellFormat format_;
+    Format format_;
     SideTerms terms_;
     double direction_;
     int64_t rows_;
@@ -110,12 +94,13 @@ class BestThreshold {
     double best_numerator_ = 0.0, best_denominator_ = 1.0;
     int32_t bin_ = -1;
     MissingSide side_ = kMissingUnseen;
-    int64_t left_ = 0;
+    Cell left_{};
 };
 
 // The cells of one column's histogram at one node.
+template <class Cell>
 struct AllCells {
-    const int64_t* cells;
+    const Cell* cells;
 
     // Calls body(code, cell) for every code below n_codes, ascending.
     template <class F>
@@ -124,17 +109,18 @@ struct AllCells {
     }
 };
 
-// The same for a node of few rows, with a bit set for every code that any of its rows has.
-struct MarkedCells {
-    static constexpr int kWords = kCells / 64;
+constexpr int kMarkWords = kCells / 64;
 
-    const int64_t* cells;
-    const uint64_t* marks;  // (kWords,)
+// The same for a node of few rows, with a bit set for every code that any of its rows has.
+template <class Cell>
+struct MarkedCells {
+    const Cell* cells;
+    const uint64_t* marks;  // (kMarkWords,)
 
     // Calls body(code, cell) for the marked codes below n_codes, ascending.
     template <class F>
     void for_each(int n_codes, F&& body) const {
-        for (int word = 0; word < kWords; ++word)
+        for (int word = 0; word < kMarkWords; ++word)
             for (uint64_t left = marks[word]; left != 0; left &= left - 1) {
                 const int code = word * 64 + lowest_bit(left);
                 if (code < n_codes) body(code, cells[code]);
@@ -145,32 +131,33 @@ struct MarkedCells {
 // Returns the best split of one column at one node. Empty cells are dropped first: they give the same
 // partition as the cell before, and small nodes have far fewer occupied cells than bins. Ties go to missing
 // values on the right, then to the lower bin.
-template <class Cells>
-inline Split best_split(const Cells& cells, int n_bins, int64_t total, CellFormat format, SideTerms terms,
-                        double direction = 0.0) {
-    BestThreshold best(total, format, terms, direction);
+template <class Cells, class Format, class Cell = typename Format::Cell>
+inline Split<Cell> best_split(const Cells& cells, int n_bins, const typename Format::Cell& total,
+                              Format format, SideTerms terms, double direction = 0.0) {
+    BestThreshold<Format> best(total, format, terms, direction);
     if (best.too_small()) return {};
-    int64_t below[kCells];
+    Cell below[kCells];
     uint8_t bin[kCells];
     int occupied = 0;
-    int64_t sum = 0;
-    cells.for_each(n_bins, [&](int code, int64_t cell) {
+    Cell sum{};
+    cells.for_each(n_bins, [&](int code, const Cell& cell) {
         sum += cell;
         below[occupied] = sum;
         bin[occupied] = static_cast<uint8_t>(code);
-        occupied += cell != 0;
+        occupied += cell != Cell{};
     });
-    const int64_t missing = total - sum;
-    const MissingSide side = missing != 0 ? kMissingRight : kMissingUnseen;
+    const Cell missing = total - sum;
+    const bool has_missing = missing != Cell{};
+    const MissingSide side = has_missing ? kMissingRight : kMissingUnseen;
     for (int k = 0; k + 1 < occupied; ++k) best.offer(below[k], bin[k], side);
     // All values against missing values, to which monotone constraints do not apply.
     if (occupied > 0) best.offer_unconstrained(below[occupied - 1], bin[occupied - 1], side);
-    if (missing != 0)
+    if (has_missing)
         for (int k = 0; k + 1 < occupied; ++k) best.offer(below[k] + missing, bin[k], kMissingLeft);
-    Split split = best.split();
+    Split<Cell> split = best.split();
     // A node without missing values sends them to the larger side. This is decided here, once: rows of weight
     // 0 may still be missing, and must go where the finished tree sends them.
-    if (missing == 0 && split.bin >= 0)
+    if (!has_missing && split.bin >= 0)
         split.missing_side =
             2 * format.count(split.left) >= format.count(total) ? kMissingLeft : kMissingRight;
     return split;
@@ -178,14 +165,15 @@ inline Split best_split(const Cells& cells, int n_bins, int64_t total, CellForma
 
 // Returns the gain of the best split of a histogram without missing values, with at most kCells codes; -inf
 // if there is none. Made for many short histograms: it has no branches, and its division loop is vectorised.
-inline double best_gain(const int64_t* cells, int n_codes, int64_t total, CellFormat format,
-                        SideTerms terms) {
+template <class Format>
+inline double best_gain(const typename Format::Cell* cells, int n_codes, const typename Format::Cell& total,
+                        Format format, SideTerms terms) {
     const double count = static_cast<double>(format.count(total)),
                  g = static_cast<double>(format.gradient(total));
     const double fewest = static_cast<double>(terms.min_leaf), most = count - fewest;
     const double n = count + 2.0 * terms.l2;
     double rows[kCells], sums[kCells];
-    int64_t left = 0;
+    typename Format::Cell left{};
     for (int b = 0; b < n_codes; ++b) {
         left += cells[b];
         rows[b] = static_cast<double>(format.count(left));

@@ -29,10 +29,11 @@ void require_ranges(const Array<const int64_t, 1>& begin, const Array<const int6
                 "histograms: range outside the rows");
 }
 
-void require_hist(const Array<int64_t, 4>& hist, int64_t tiles) {
-    require(
-        static_cast<int64_t>(hist.shape(1)) >= tiles && hist.shape(2) == kLanes && hist.shape(3) == kCells,
-        "histograms: hist must have shape (slots, tiles, 8, 256)");
+template <class T>
+void require_hist(const Array<T, 4>& hist, int64_t tiles, const CellFormat& format) {
+    require(static_cast<int64_t>(hist.shape(1)) >= tiles && hist.shape(2) == kLanes &&
+                static_cast<int64_t>(hist.shape(3)) == kCells * format.width(),
+            "histograms: hist must have shape (slots, tiles, 8, 256), or 512 with wide cells");
 }
 
 int64_t total_rows(const Array<const int64_t, 1>& begin, const Array<const int64_t, 1>& end) {
@@ -41,23 +42,16 @@ int64_t total_rows(const Array<const int64_t, 1>& begin, const Array<const int64
     return rows;
 }
 
-}  // namespace
-
-void build_histograms(Pool& pool, Array<const uint8_t, 3> codes, Array<const int32_t, 1> rows,
-                      Array<const int64_t, 1> cells, Array<const int64_t, 1> begin,
-                      Array<const int64_t, 1> end, Array<const int64_t, 1> slot, int64_t first_tile,
-                      int64_t last_tile, Array<int64_t, 1> ordered, Array<int64_t, 4> hist) {
+// build_histograms of cells of one format.
+template <class Format>
+void build(Pool& pool, const Array<const uint8_t, 3>& codes, const Array<const int32_t, 1>& rows,
+           const Array<const int64_t, 1>& cells, const Array<const int64_t, 1>& begin,
+           const Array<const int64_t, 1>& end, const Array<const int64_t, 1>& slot, int64_t first_tile,
+           int64_t last_tile, Format format, const Array<int64_t, 1>& ordered,
+           const Array<int64_t, 4>& hist) {
+    using Cell = typename Format::Cell;
     const int64_t n = static_cast<int64_t>(codes.shape(1)), jobs = static_cast<int64_t>(begin.shape(0));
     const int64_t tiles = last_tile - first_tile, slot_size = static_cast<int64_t>(hist.shape(1)) * kTile;
-    require_ranges(begin, end, rows.shape(0), ordered.shape(0));
-    require(cells.shape(0) == codes.shape(1), "build_histograms: one cell per row of the table");
-    require_hist(hist, last_tile);
-    require_below(slot, static_cast<int64_t>(hist.shape(0)), "build_histograms: slot out of range");
-    require(slot.shape(0) == begin.shape(0), "build_histograms: one slot per job");
-    require(rows.shape(0) <= codes.shape(1), "build_histograms: more rows than codes");
-    require(codes.shape(2) == kLanes && 0 <= first_tile && first_tile <= last_tile &&
-                last_tile <= static_cast<int64_t>(codes.shape(0)),
-            "build_histograms: codes must have shape (tiles, rows, 8)");
     // If there are too few tiles and nodes to keep all threads busy, long ranges are divided into chunks, one
     // for each thread. The first chunk of a job writes to the result, the others to extra histograms that are
     // added afterwards.
@@ -71,10 +65,10 @@ void build_histograms(Pool& pool, Array<const uint8_t, 3> codes, Array<const int
         for (int64_t at = chunks.back().end; at < to; at += length)
             chunks.push_back({job, at, std::min(at + length, to), extra++});
     }
-    std::vector<int64_t> beside(static_cast<size_t>(extra * tiles * kTile));
+    std::vector<Cell> beside(static_cast<size_t>(extra * tiles * kTile));
     const int64_t n_chunks = static_cast<int64_t>(chunks.size());
     const auto in_place = [&](int64_t job, int64_t tile) {
-        return hist.data() + slot.data()[job] * slot_size + tile * kTile;
+        return cells_in<Format>(hist.data()) + slot.data()[job] * slot_size + tile * kTile;
     };
     // Put cells into the order of the rows once, since every tile reads them.
     pool.run(n_chunks, total_rows(begin, end) * 2, [&](int64_t task, int) {
@@ -84,20 +78,71 @@ void build_histograms(Pool& pool, Array<const uint8_t, 3> codes, Array<const int
     pool.run(tiles * n_chunks, total_rows(begin, end) * tiles * 4, [&](int64_t task, int) {
         const int64_t tile = first_tile + task / n_chunks;
         const Chunk& chunk = chunks[static_cast<size_t>(task % n_chunks)];
-        int64_t* out = chunk.beside < 0 ? in_place(chunk.job, tile)
-                                        : beside.data() + (chunk.beside * tiles + tile - first_tile) * kTile;
-        if (chunk.beside < 0) std::memset(out, 0, kTile * sizeof(int64_t));
+        Cell* out = chunk.beside < 0 ? in_place(chunk.job, tile)
+                                     : beside.data() + (chunk.beside * tiles + tile - first_tile) * kTile;
+        if (chunk.beside < 0) std::memset(out, 0, kTile * sizeof(Cell));
         add_rows<kLanes>(codes.data() + tile * n * kLanes, rows.data(), ordered.data(), chunk.begin,
-                         chunk.end, kCells, out);
+                         chunk.end, kCells, format, out);
     });
     if (extra == 0) return;
     pool.run(tiles, extra * tiles * kTile, [&](int64_t tile, int) {
         for (const Chunk& chunk : chunks) {
             if (chunk.beside < 0) continue;
-            const int64_t* part = beside.data() + (chunk.beside * tiles + tile) * kTile;
-            int64_t* out = in_place(chunk.job, first_tile + tile);
+            const Cell* part = beside.data() + (chunk.beside * tiles + tile) * kTile;
+            Cell* out = in_place(chunk.job, first_tile + tile);
             for (int64_t i = 0; i < kTile; ++i) out[i] += part[i];
         }
+    });
+}
+
+// scan_histograms of cells of one format.
+template <class Format>
+void scan(Pool& pool, const ScannedColumns& scanned, int64_t columns, const Array<const int64_t, 4>& hist,
+          const Array<const int64_t, 1>& slot, const Array<const int64_t, 2>& total, Format format,
+          SideTerms terms, const Array<double, 2>& gain, const Array<int32_t, 3>& where) {
+    using Cell = typename Format::Cell;
+    const int64_t nodes = static_cast<int64_t>(slot.shape(0)), blocks = (columns + kLanes - 1) / kLanes;
+    const int64_t slot_size = static_cast<int64_t>(hist.shape(1)) * kTile;
+    std::vector<NodeSplits<Cell>> found(static_cast<size_t>(nodes * blocks));
+    pool.run(nodes * blocks, nodes * columns * kCells, [&](int64_t task, int) {
+        const int64_t node = task / blocks, first = task % blocks * kLanes;
+        scan_columns(cells_in<Format>(hist.data()) + slot.data()[node] * slot_size + first * kCells, kCells,
+                     scanned, first, std::min(first + kLanes, columns), format.at(total.data() + 2 * node),
+                     format, terms, found[static_cast<size_t>(task)]);
+    });
+    for (int64_t node = 0; node < nodes; ++node) {
+        NodeSplits<Cell> best;
+        for (int64_t block = 0; block < blocks; ++block)
+            best.offer(found[static_cast<size_t>(node * blocks + block)]);
+        int64_t k = 2 * node;
+        for (const BestSplit<Cell>* split : {&best.owned, &best.fresh}) {
+            gain.data()[k] = split->gain;
+            where.data()[3 * k] = split->column;
+            where.data()[3 * k + 1] = split->bin;
+            where.data()[3 * k + 2] = split->missing_side;
+            ++k;
+        }
+    }
+}
+
+}  // namespace
+
+void build_histograms(Pool& pool, Array<const uint8_t, 3> codes, Array<const int32_t, 1> rows,
+                      Array<const int64_t, 1> cells, Array<const int64_t, 1> begin,
+                      Array<const int64_t, 1> end, Array<const int64_t, 1> slot, int64_t first_tile,
+                      int64_t last_tile, const CellFormat& format, Array<int64_t, 1> ordered,
+                      Array<int64_t, 4> hist) {
+    require_ranges(begin, end, rows.shape(0), ordered.shape(0));
+    require(cells.shape(0) == codes.shape(1), "build_histograms: one cell per row of the table");
+    require_hist(hist, last_tile, format);
+    require_below(slot, static_cast<int64_t>(hist.shape(0)), "build_histograms: slot out of range");
+    require(slot.shape(0) == begin.shape(0), "build_histograms: one slot per job");
+    require(rows.shape(0) <= codes.shape(1), "build_histograms: more rows than codes");
+    require(codes.shape(2) == kLanes && 0 <= first_tile && first_tile <= last_tile &&
+                last_tile <= static_cast<int64_t>(codes.shape(0)),
+            "build_histograms: codes must have shape (tiles, rows, 8)");
+    with_format(format, [&](auto of_cells) {
+        build(pool, codes, rows, cells, begin, end, slot, first_tile, last_tile, of_cells, ordered, hist);
     });
 }
 
@@ -127,83 +172,68 @@ void subtract_histograms(Pool& pool, Array<const int64_t, 2> parents, Array<cons
 }
 
 void scan_histograms(Pool& pool, const TileColumns& tile_columns, Array<const int64_t, 4> hist,
-                     Array<const int64_t, 1> slot, Array<const int64_t, 1> total, int count_bits,
+                     Array<const int64_t, 1> slot, Array<const int64_t, 2> total, const CellFormat& format,
                      int64_t min_leaf, double l2, Array<double, 2> gain, Array<int32_t, 3> where) {
-    const int64_t nodes = static_cast<int64_t>(slot.shape(0)), columns = tile_columns.size();
-    const int64_t slot_size = static_cast<int64_t>(hist.shape(1)) * kTile;
-    require(static_cast<int64_t>(hist.shape(1)) * kLanes >= columns && hist.shape(2) == kLanes &&
-                hist.shape(3) == kCells,
-            "scan_histograms: hist must have shape (slots, tiles, 8, 256)");
-    require(total.shape(0) == slot.shape(0) && gain.shape(0) == slot.shape(0) && gain.shape(1) == 2 &&
-                where.shape(0) == slot.shape(0) && where.shape(1) == 2 && where.shape(2) == 3,
-            "scan_histograms: outputs must have shapes (nodes, 2) and (nodes, 2, 3)");
+    const int64_t columns = tile_columns.size();
+    require_hist(hist, (columns + kLanes - 1) / kLanes, format);
+    require(total.shape(0) == slot.shape(0) && total.shape(1) == 2 && gain.shape(0) == slot.shape(0) &&
+                gain.shape(1) == 2 && where.shape(0) == slot.shape(0) && where.shape(1) == 2 &&
+                where.shape(2) == 3,
+            "scan_histograms: total and gain must have shape (nodes, 2), where (nodes, 2, 3)");
     require_below(slot, static_cast<int64_t>(hist.shape(0)), "scan_histograms: slot out of range");
-    const ScannedColumns scanned = tile_columns.scanned();
-    const CellFormat format{count_bits};
-    const int64_t blocks = (columns + kLanes - 1) / kLanes;
-    std::vector<NodeSplits> found(static_cast<size_t>(nodes * blocks));
-    pool.run(nodes * blocks, nodes * columns * kCells, [&](int64_t task, int) {
-        const int64_t node = task / blocks, first = task % blocks * kLanes;
-        scan_columns(hist.data() + slot.data()[node] * slot_size + first * kCells, kCells, scanned, first,
-                     std::min(first + kLanes, columns), total.data()[node], format, {min_leaf, l2},
-                     found[static_cast<size_t>(task)]);
+    with_format(format, [&](auto of_cells) {
+        scan(pool, tile_columns.scanned(), columns, hist, slot, total, of_cells, {min_leaf, l2}, gain, where);
     });
-    for (int64_t node = 0; node < nodes; ++node) {
-        NodeSplits best;
-        for (int64_t block = 0; block < blocks; ++block)
-            best.offer(found[static_cast<size_t>(node * blocks + block)]);
-        int64_t k = 2 * node;
-        for (const BestSplit* split : {&best.owned, &best.fresh}) {
-            gain.data()[k] = split->gain;
-            where.data()[3 * k] = split->column;
-            where.data()[3 * k + 1] = split->bin;
-            where.data()[3 * k + 2] = split->missing_side;
-            ++k;
-        }
-    }
 }
 
 void build_pair_histograms(Pool& pool, Array<const uint8_t, 2> codes, Array<const int64_t, 1> column,
                            Array<const int32_t, 1> rows, Array<const int64_t, 1> cells,
                            Array<const int64_t, 1> begin, Array<const int64_t, 1> end,
-                           Array<int64_t, 2> hist) {
+                           const CellFormat& format, Array<int64_t, 2> hist) {
     require_ranges(begin, end, rows.shape(0), rows.shape(0));
     require(cells.shape(0) == codes.shape(1), "build_pair_histograms: one cell per row of the table");
-    require(column.shape(0) == begin.shape(0) && hist.shape(0) == begin.shape(0) && hist.shape(1) == kCells,
-            "build_pair_histograms: hist must have shape (pairs, 256)");
+    require(column.shape(0) == begin.shape(0) && hist.shape(0) == begin.shape(0) &&
+                static_cast<int64_t>(hist.shape(1)) == kCells * format.width(),
+            "build_pair_histograms: hist must have shape (pairs, 256), or 512 with wide cells");
     require_below(column, static_cast<int64_t>(codes.shape(0)), "build_pair_histograms: column out of range");
     require(rows.shape(0) <= codes.shape(1), "build_pair_histograms: more rows than codes");
     const int64_t pairs = static_cast<int64_t>(column.shape(0));
-    pool.run(pairs, total_rows(begin, end) * 2, [&](int64_t pair, int) {
-        int64_t* out = hist.data() + pair * kCells;
-        std::memset(out, 0, kCells * sizeof(int64_t));
-        const uint8_t* code = codes.data() + column.data()[pair] * static_cast<int64_t>(codes.shape(1));
-        for (int64_t i = begin.data()[pair]; i < end.data()[pair]; ++i) {
-            const int32_t row = rows.data()[i];
-            out[code[row]] += cells.data()[row];
-        }
+    with_format(format, [&](auto of_cells) {
+        using Cell = typename decltype(of_cells)::Cell;
+        pool.run(pairs, total_rows(begin, end) * 2, [&](int64_t pair, int) {
+            Cell* out = cells_in<decltype(of_cells)>(hist.data()) + pair * kCells;
+            std::memset(out, 0, kCells * sizeof(Cell));
+            const uint8_t* code = codes.data() + column.data()[pair] * static_cast<int64_t>(codes.shape(1));
+            for (int64_t i = begin.data()[pair]; i < end.data()[pair]; ++i) {
+                const int32_t row = rows.data()[i];
+                out[code[row]] += of_cells.of_row(cells.data()[row]);
+            }
+        });
     });
 }
 
 void scan_pair_histograms(Pool& pool, Array<const int64_t, 2> hist, Array<const int32_t, 1> n_bins,
-                          Array<const uint8_t, 1> use, Array<const int64_t, 1> total, int count_bits,
-                          int64_t min_leaf, double l2, Array<double, 1> gain, Array<int32_t, 1> bin,
-                          Array<int32_t, 1> missing_side) {
+                          Array<const uint8_t, 1> use, Array<const int64_t, 2> total,
+                          const CellFormat& format, int64_t min_leaf, double l2, Array<double, 1> gain,
+                          Array<int32_t, 1> bin, Array<int32_t, 1> missing_side) {
     const size_t pairs = hist.shape(0);
-    require(hist.shape(1) == kCells && n_bins.shape(0) == pairs && use.shape(0) == pairs &&
-                total.shape(0) == pairs && gain.shape(0) == pairs && bin.shape(0) == pairs &&
-                missing_side.shape(0) == pairs,
+    require(static_cast<int64_t>(hist.shape(1)) == kCells * format.width() && n_bins.shape(0) == pairs &&
+                use.shape(0) == pairs && total.shape(0) == pairs && total.shape(1) == 2 &&
+                gain.shape(0) == pairs && bin.shape(0) == pairs && missing_side.shape(0) == pairs,
             "scan_pair_histograms: one entry per pair");
     for (size_t pair = 0; pair < pairs; ++pair)
         require(n_bins.data()[pair] <= kMissingCell, "scan_pair_histograms: at most 255 bins");
-    const CellFormat format{count_bits};
-    pool.run(static_cast<int64_t>(pairs), static_cast<int64_t>(pairs) * kCells, [&](int64_t pair, int) {
-        const Split split =
-            best_split(AllCells{hist.data() + pair * kCells}, n_bins.data()[pair], total.data()[pair], format,
-                       {min_leaf, l2}, direction_of(use.data()[pair]));
-        gain.data()[pair] = split.gain;
-        bin.data()[pair] = split.bin;
-        missing_side.data()[pair] = split.missing_side;
+    with_format(format, [&](auto of_cells) {
+        using Cell = typename decltype(of_cells)::Cell;
+        pool.run(static_cast<int64_t>(pairs), static_cast<int64_t>(pairs) * kCells, [&](int64_t pair, int) {
+            const AllCells<Cell> cells{cells_in<decltype(of_cells)>(hist.data()) + pair * kCells};
+            const Split<Cell> split =
+                best_split(cells, n_bins.data()[pair], of_cells.at(total.data() + 2 * pair), of_cells,
+                           {min_leaf, l2}, direction_of(use.data()[pair]));
+            gain.data()[pair] = split.gain;
+            bin.data()[pair] = split.bin;
+            missing_side.data()[pair] = split.missing_side;
+        });
     });
 }
 

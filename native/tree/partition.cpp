@@ -79,12 +79,14 @@ void partition_rows(Pool& pool, Array<const uint8_t, 3> codes, Array<const int64
     });
 }
 
+constexpr int64_t kSums = 4;  // of a node: gradient, count, and squares in two parts
+
 void node_sums(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1> cells,
-               Array<const int64_t, 1> begin, Array<const int64_t, 1> end, int count_bits,
+               Array<const int64_t, 1> begin, Array<const int64_t, 1> end, const CellFormat& format,
                Array<int64_t, 2> out) {
     const int64_t nodes = static_cast<int64_t>(begin.shape(0));
-    require(end.shape(0) == begin.shape(0) && out.shape(0) == begin.shape(0) && out.shape(1) == 3,
-            "node_sums: out must have shape (nodes, 3)");
+    require(end.shape(0) == begin.shape(0) && out.shape(0) == begin.shape(0) && out.shape(1) == kSums,
+            "node_sums: out must have shape (nodes, 4)");
     require(rows.shape(0) <= cells.shape(0), "node_sums: more rows than cells");
     int64_t work = 0;
     for (int64_t k = 0; k < nodes; ++k) {
@@ -93,41 +95,45 @@ void node_sums(Pool& pool, Array<const int32_t, 1> rows, Array<const int64_t, 1>
                 "node_sums: range outside the rows");
         work += end.data()[k] - begin.data()[k];
     }
-    const CellFormat format{count_bits};
     // Fixed parts of each node; sums are exact in any order.
     constexpr int64_t kShares = 4;
-    std::vector<int64_t> parts(static_cast<size_t>(nodes * kShares * 3), 0);
-    pool.run(nodes * kShares, work * 2, [&](int64_t task, int) {
-        const int64_t k = task / kShares, share = task % kShares, from = begin.data()[k];
-        const int64_t length = end.data()[k] - from;
-        int64_t sum = 0, high = 0, low = 0;
-        for (int64_t i = from + length * share / kShares; i < from + length * (share + 1) / kShares; ++i) {
-            const int64_t cell = cells.data()[rows.data()[i]];
-            sum += cell;
-            format.add_squares(cell, high, low);
-        }
-        int64_t* part = parts.data() + task * 3;
-        part[0] = sum;
-        part[1] = high;
-        part[2] = low;
+    std::vector<int64_t> parts(static_cast<size_t>(nodes * kShares * kSums), 0);
+    with_format(format, [&](auto of_cells) {
+        pool.run(nodes * kShares, work * 2, [&](int64_t task, int) {
+            const int64_t k = task / kShares, share = task % kShares, from = begin.data()[k];
+            const int64_t length = end.data()[k] - from;
+            typename decltype(of_cells)::Cell sum{};
+            int64_t high = 0, low = 0;
+            for (int64_t i = from + length * share / kShares; i < from + length * (share + 1) / kShares;
+                 ++i) {
+                const int64_t row = cells.data()[rows.data()[i]];
+                sum += of_cells.of_row(row);
+                of_cells.add_squares(row, high, low);
+            }
+            int64_t* part = parts.data() + task * kSums;
+            part[0] = of_cells.gradient(sum);
+            part[1] = of_cells.count(sum);
+            part[2] = high;
+            part[3] = low;
+        });
     });
     for (int64_t k = 0; k < nodes; ++k)
-        for (int64_t j = 0; j < 3; ++j) {
+        for (int64_t j = 0; j < kSums; ++j) {
             int64_t sum = 0;
             for (int64_t share = 0; share < kShares; ++share)
-                sum += parts[static_cast<size_t>((k * kShares + share) * 3 + j)];
-            out.data()[k * 3 + j] = sum;
+                sum += parts[static_cast<size_t>((k * kShares + share) * kSums + j)];
+            out.data()[k * kSums + j] = sum;
         }
 }
 
 void sampled_rows(Array<const int32_t, 1> rows, Array<const int64_t, 1> cells, Array<const int64_t, 1> begin,
-                  Array<const int64_t, 1> end, Array<const int32_t, 1> position,
+                  Array<const int64_t, 1> end, Array<const int32_t, 1> position, const CellFormat& format,
                   Array<int32_t, 1> out_positions, Array<int64_t, 1> out_cells, Array<int64_t, 1> first,
-                  Array<int64_t, 1> total) {
+                  Array<int64_t, 2> total) {
     const int64_t nodes = static_cast<int64_t>(begin.shape(0));
     require(cells.shape(0) == position.shape(0) && end.shape(0) == begin.shape(0) &&
-                total.shape(0) == begin.shape(0) && first.shape(0) == begin.shape(0) + 1 &&
-                out_cells.shape(0) == out_positions.shape(0),
+                total.shape(0) == begin.shape(0) && total.shape(1) == 2 &&
+                first.shape(0) == begin.shape(0) + 1 && out_cells.shape(0) == out_positions.shape(0),
             "sampled_rows: arrays of different lengths");
     const int64_t room = static_cast<int64_t>(out_positions.shape(0)),
                   n = static_cast<int64_t>(position.shape(0));
@@ -137,7 +143,6 @@ void sampled_rows(Array<const int32_t, 1> rows, Array<const int64_t, 1> cells, A
         require(0 <= from && from <= to && to <= static_cast<int64_t>(rows.shape(0)),
                 "sampled_rows: range outside the rows");
         first.data()[k] = count;
-        int64_t sum = 0;
         for (int64_t i = from; i < to; ++i) {
             const int32_t row = rows.data()[i];
             require(0 <= row && row < n, "sampled_rows: row out of range");
@@ -146,11 +151,18 @@ void sampled_rows(Array<const int32_t, 1> rows, Array<const int64_t, 1> cells, A
             require(count < room, "sampled_rows: more sampled rows than places");
             out_positions.data()[count] = at;
             out_cells.data()[count++] = cells.data()[row];
-            sum += cells.data()[row];
         }
-        total.data()[k] = sum;
     }
     first.data()[nodes] = count;
+    with_format(format, [&](auto of_cells) {
+        for (int64_t k = 0; k < nodes; ++k) {
+            typename decltype(of_cells)::Cell sum{};
+            for (int64_t i = first.data()[k]; i < first.data()[k + 1]; ++i)
+                sum += of_cells.of_row(out_cells.data()[i]);
+            total.data()[2 * k] = of_cells.gradient(sum);
+            total.data()[2 * k + 1] = of_cells.count(sum);
+        }
+    });
 }
 
 }  // namespace gtgbm

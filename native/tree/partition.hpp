@@ -2,6 +2,7 @@
 
 #include "support/arrays.hpp"
 #include "support/pool.hpp"
+#include "tree/cell_format.hpp"
 
 namespace gtgbm {
 
@@ -17,12 +18,12 @@ void partition_rows(Pool& pool, Array<const uint8_t, 3> codes,                  
                     Array<int32_t, 2> scratch,  // scratch (2, rows)
                     Array<int64_t, 1> n_left);  // out
 
-// Returns the cell sum and the sum of squares (high, low; see pack_cells) of each row range.
+// Returns gradient sum, count and sum of squares (high, low; see pack_cells) of each row range.
 void node_sums(Pool& pool, Array<const int32_t, 1> rows,                    // in
                Array<const int64_t, 1> cells,                               // in, by row
                Array<const int64_t, 1> begin, Array<const int64_t, 1> end,  // in  (nodes,)
-               int count_bits,                                              // in
-               Array<int64_t, 2> out);                                      // out (nodes, 3)
+               const CellFormat& format,                                    // in
+               Array<int64_t, 2> out);                                      // out (nodes, 4)
 
 // Collects the sampled rows of some nodes, node by node: those of node k are [first[k], first[k + 1]) of the
 // outputs.
@@ -30,8 +31,9 @@ void sampled_rows(Array<const int32_t, 1> rows,                                /
                   Array<const int64_t, 1> cells,                               // in, by row
                   Array<const int64_t, 1> begin, Array<const int64_t, 1> end,  // in  (nodes,)
                   Array<const int32_t, 1> position,  // in, by row: position in the sample, -1 if not sampled
+                  const CellFormat& format,          // in
                   Array<int32_t, 1> out_positions, Array<int64_t, 1> out_cells,  // out (sample,)
                   Array<int64_t, 1> first,                                       // out (nodes + 1,)
-                  Array<int64_t, 1> total);                                      // out (nodes,), cell sums
+                  Array<int64_t, 2> total);  // out (nodes, 2), gradient and count
 
 }  // namespace gtgbm

@@ -32,14 +32,15 @@ struct ScannedColumns {
 };
 
 // The best split so far, with its column: the one with the largest gain after the price of the column.
+template <class Cell>
 struct BestSplit {
     double net = -std::numeric_limits<double>::infinity();
     double gain = -std::numeric_limits<double>::infinity();
     int32_t column = -1, bin = -1, missing_side = kMissingUnseen;
-    int64_t left = 0;  // cell sum of the left side
+    Cell left{};  // cell sum of the left side
 
     // Ties go to the split that was offered first.
-    void offer(const Split& split, int32_t in_column, double price = 0.0) {
+    void offer(const Split<Cell>& split, int32_t in_column, double price = 0.0) {
         if (split.gain - price > net) {
             net = split.gain - price;
             gain = split.gain;
@@ -54,8 +55,9 @@ struct BestSplit {
     }
 };
 
+template <class Cell>
 struct NodeSplits {
-    BestSplit owned, fresh;
+    BestSplit<Cell> owned, fresh;
 
     void offer(const NodeSplits& other) {
         owned.offer(other.owned);
@@ -63,12 +65,12 @@ struct NodeSplits {
     }
 };
 
-template <class Cells>
+template <class Cells, class Format, class Cell = typename Format::Cell>
 inline void scan_categories(const Cells& cells, const uint8_t* use, int32_t column, int n_codes,
-                            int64_t total, CellFormat format, SideTerms terms, double price,
-                            NodeSplits& best) {
-    BestThreshold owned(total, format, terms), fresh(total, format, terms);
-    cells.for_each(n_codes, [&](int32_t code, int64_t cell) {
+                            const Cell& total, Format format, SideTerms terms, double price,
+                            NodeSplits<Cell>& best) {
+    BestThreshold<Format> owned(total, format, terms), fresh(total, format, terms);
+    cells.for_each(n_codes, [&](int32_t code, const Cell& cell) {
         if (use[code] == kOwned) owned.offer(total - cell, code, kMissingUnseen);
         if (use[code] == kNew) fresh.offer(total - cell, code, kMissingUnseen);
     });
@@ -80,21 +82,23 @@ inline void scan_categories(const Cells& cells, const uint8_t* use, int32_t colu
 constexpr int kFewestScreened = 16;
 
 // Whether a column may have a split that gains more than `gain`; false positives are allowed.
-inline bool may_gain_more(const AllCells& cells, int n_bins, int64_t total, CellFormat format,
+template <class Format, class Cell = typename Format::Cell>
+inline bool may_gain_more(const AllCells<Cell>& cells, int n_bins, const Cell& total, Format format,
                           SideTerms terms, double gain) {
     if (n_bins < kFewestScreened || !(gain > 0.0) || instructions() != Instructions::kAvx512) return true;
     bool is_above;
     run_vectorised<MayGainMore>(cells.cells, n_bins, total, format, terms, gain, &is_above);
     return is_above;
 }
-inline bool may_gain_more(const MarkedCells&, int, int64_t, CellFormat, SideTerms, double) {
+template <class Format, class Cell = typename Format::Cell>
+inline bool may_gain_more(const MarkedCells<Cell>&, int, const Cell&, Format, SideTerms, double) {
     return true;
 }
 
 // Scans columns [first, last); cells_of(k) are the cells of column first + k.
-template <class CellsOf>
+template <class CellsOf, class Format, class Cell = typename Format::Cell>
 inline void scan_columns(const CellsOf& cells_of, const ScannedColumns& columns, int64_t first, int64_t last,
-                         int64_t total, CellFormat format, SideTerms terms, NodeSplits& best) {
+                         const Cell& total, Format format, SideTerms terms, NodeSplits<Cell>& best) {
     for (int64_t c = first; c < last; ++c) {
         const auto cells = cells_of(c - first);
         const auto column = static_cast<int32_t>(c);
@@ -105,7 +109,7 @@ inline void scan_columns(const CellsOf& cells_of, const ScannedColumns& columns,
                             n_bins, total, format, terms, columns.price_of(c), best);
         } else if (use != kSkipped) {
             const double price = use == kOwned ? 0.0 : columns.price_of(c);
-            BestSplit& rival = use == kOwned ? best.owned : best.fresh;
+            BestSplit<Cell>& rival = use == kOwned ? best.owned : best.fresh;
             if (!may_gain_more(cells, n_bins, total, format, terms, rival.net + price)) continue;
             rival.offer(best_split(cells, n_bins, total, format, terms, direction_of(columns.use[c])), column,
                         price);
@@ -114,10 +118,12 @@ inline void scan_columns(const CellsOf& cells_of, const ScannedColumns& columns,
 }
 
 // The same for columns whose histograms of `width` cells each are contiguous.
-inline void scan_columns(const int64_t* hist, int64_t width, const ScannedColumns& columns, int64_t first,
-                         int64_t last, int64_t total, CellFormat format, SideTerms terms, NodeSplits& best) {
-    scan_columns([=](int64_t k) { return AllCells{hist + k * width}; }, columns, first, last, total, format,
-                 terms, best);
+template <class Format, class Cell = typename Format::Cell>
+inline void scan_columns(const Cell* hist, int64_t width, const ScannedColumns& columns, int64_t first,
+                         int64_t last, const Cell& total, Format format, SideTerms terms,
+                         NodeSplits<Cell>& best) {
+    scan_columns([=](int64_t k) { return AllCells<Cell>{hist + k * width}; }, columns, first, last, total,
+                 format, terms, best);
 }
 
 }  // namespace gtgbm

@@ -13,26 +13,29 @@ namespace gtgbm {
 struct MayGainMore {
     static constexpr double kMargin = 1e-9;  // much more than all rounding errors together
 
-    static GTGBM_INLINE void run(const int64_t* cells, int n_bins, int64_t total, CellFormat format,
-                                 SideTerms terms, double gain, bool* is_above) {
-        int64_t below[kCells];
-        int64_t sum = 0;
+    template <class Format, class Cell = typename Format::Cell>
+    static GTGBM_INLINE void run(const Cell* cells, int n_bins, Cell total, Format format, SideTerms terms,
+                                 double gain, bool* is_above) {
+        Cell below[kCells];
+        Cell sum{};
         for (int code = 0; code < n_bins; ++code) below[code] = sum += cells[code];
-        *is_above = any_above(below, n_bins, 0, total, format, terms, gain) ||
+        *is_above = any_above(below, n_bins, Cell{}, total, format, terms, gain) ||
                     (sum != total && any_above(below, n_bins, total - sum, total, format, terms, gain));
     }
 
   private:
     // The same for given sums of left sides, to all of which `missing` is added.
-    static GTGBM_INLINE bool any_above(const int64_t* below, int n_bins, int64_t missing, int64_t total,
-                                       CellFormat format, SideTerms terms, double gain) {
+    template <class Format, class Cell = typename Format::Cell>
+    static GTGBM_INLINE bool any_above(const Cell* below, int n_bins, const Cell& missing, const Cell& total,
+                                       Format format, SideTerms terms, double gain) {
         const int64_t rows = format.count(total);
         const double n = static_cast<double>(rows) + 2.0 * terms.l2;
         const double g = static_cast<double>(format.gradient(total));
         const double least = (gain + loss_of_two(g, n, terms.l2)) * n * (1.0 - kMargin);
         int64_t found = 0;
         for (int code = 0; code < n_bins; ++code) {
-            const int64_t left = below[code] + missing, rows_left = format.count(left);
+            const Cell left = below[code] + missing;
+            const int64_t rows_left = format.count(left);
             const double n_left = static_cast<double>(rows_left) + terms.l2;
             const double d = static_cast<double>(format.gradient(left)) * n - g * n_left;
             const int64_t is_allowed = (rows_left >= terms.min_leaf) & (rows - rows_left >= terms.min_leaf);

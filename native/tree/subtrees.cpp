@@ -29,7 +29,6 @@ struct Forest {
     std::vector<int64_t> offset;  // offset of each tile in a histogram
     const int64_t* widths;
     ScannedColumns columns;
-    CellFormat format;
     SideTerms terms;
     int64_t fewest_rows, max_depth;
     int64_t n_rows;
@@ -39,17 +38,21 @@ struct Forest {
 };
 
 // Grows one subtree, depth first. Each worker has one object and reuses its buffers.
+template <class Format>
 class Grower {
   public:
+    using Cell = typename Format::Cell;
+
     // With a pool, the rows of every node are divided among its threads, else the calling thread does all
     // work.
-    Grower(const Forest& forest, Pool* pool)
+    Grower(const Forest& forest, Format format, Pool* pool)
         : forest_(forest),
+          format_(format),
           pool_(pool),
           few_rows_(forest.n_cells / std::max<int64_t>(forest.n_tiles * kLanes, 1) / kCellsPerFewRows) {}
 
     // Returns the number of nodes written, or -1 if there was not enough room.
-    int64_t grow(int64_t begin, int64_t end, int64_t total, int64_t depth, int64_t stop_rows, int64_t room,
+    int64_t grow(int64_t begin, int64_t end, Cell total, int64_t depth, int64_t stop_rows, int64_t room,
                  int64_t* nodes, double* gain) {
         nodes_ = nodes;
         gain_ = gain;
@@ -78,23 +81,27 @@ class Grower {
         size_t hist;
     };
 
-    bool may_split(int64_t total, int64_t depth) const {
-        return forest_.format.count(total) >= fewest_rows_ && depth < forest_.max_depth;
+    bool may_split(const Cell& total, int64_t depth) const {
+        return format_.count(total) >= fewest_rows_ && depth < forest_.max_depth;
     }
 
     int64_t* entry(int64_t node) { return nodes_ + node * kSubtreeFields; }
 
-    void add_leaf(int64_t begin, int64_t end, int64_t total, int64_t depth) {
-        const int64_t leaf[kSubtreeFields] = {-1, -1, kMissingUnseen, -1, begin, end, total, depth};
+    Cell total_of(int64_t node) { return format_.at(entry(node) + kNodeGradient); }
+
+    void add_leaf(int64_t begin, int64_t end, const Cell& total, int64_t depth) {
+        const int64_t gradient = format_.gradient(total), count = format_.count(total);
+        const int64_t leaf[kSubtreeFields] = {-1, -1, kMissingUnseen, -1, begin, end, gradient, count, depth};
         std::copy_n(leaf, static_cast<int>(kSubtreeFields), entry(count_));
         gain_[count_++] = 0.0;
     }
 
     bool split(const Pending& at, int64_t room) {
-        const int64_t begin = entry(at.node)[kNodeBegin], end = entry(at.node)[kNodeEnd],
-                      total = entry(at.node)[kNodeTotal];
-        const BestSplit found = at.hist == kNoHistogram ? best_split_of_rows(begin, end, total)
-                                                        : best_split_of(buffers_[at.hist].data(), total);
+        const int64_t begin = entry(at.node)[kNodeBegin], end = entry(at.node)[kNodeEnd];
+        const Cell total = total_of(at.node);
+        const BestSplit<Cell> found = at.hist == kNoHistogram
+                                          ? best_split_of_rows(begin, end, total)
+                                          : best_split_of(buffers_[at.hist].data(), total);
         if (!(found.gain > 0.0)) {
             give_back(at.hist);
             return true;
@@ -122,8 +129,8 @@ class Grower {
     void descend(int64_t left, const Pending& at) {
         const auto size = [&](int64_t node) { return entry(node)[kNodeEnd] - entry(node)[kNodeBegin]; };
         const int64_t large = size(left) >= size(left + 1) ? left : left + 1, small = 2 * left + 1 - large;
-        const bool large_splits = may_split(entry(large)[kNodeTotal], at.depth + 1);
-        const bool small_splits = may_split(entry(small)[kNodeTotal], at.depth + 1);
+        const bool large_splits = may_split(total_of(large), at.depth + 1);
+        const bool small_splits = may_split(total_of(small), at.depth + 1);
         if (size(large) <= few_rows_ || (!large_splits && !small_splits)) {
             give_back(at.hist);
             if (large_splits) pending_.push_back({large, at.depth + 1, kNoHistogram});
@@ -144,8 +151,8 @@ class Grower {
         }
         const size_t other = take_buffer();
         build(entry(small)[kNodeBegin], entry(small)[kNodeEnd], other);
-        int64_t* whole = buffers_[at.hist].data();
-        const int64_t* part = buffers_[other].data();
+        Cell* whole = buffers_[at.hist].data();
+        const Cell* part = buffers_[other].data();
         for (int64_t i = 0; i < forest_.n_cells; ++i) whole[i] -= part[i];
         pending_.push_back({large, at.depth + 1, at.hist});
         // The smaller child is grown next, so the number of waiting histograms is at most the binary
@@ -156,13 +163,13 @@ class Grower {
             free_.push_back(other);
     }
 
-    BestSplit best_split_of(const int64_t* hist, int64_t total) {
-        const auto scan = [&](int64_t tile, NodeSplits& best) {
+    BestSplit<Cell> best_split_of(const Cell* hist, const Cell& total) {
+        const auto scan = [&](int64_t tile, NodeSplits<Cell>& best) {
             scan_columns(hist + forest_.offset[static_cast<size_t>(tile)], forest_.widths[tile],
                          forest_.columns, tile * kLanes, std::min((tile + 1) * kLanes, forest_.n_columns),
-                         total, forest_.format, forest_.terms, best);
+                         total, format_, forest_.terms, best);
         };
-        NodeSplits best;
+        NodeSplits<Cell> best;
         if (pool_ == nullptr) {
             // One after the other: most columns need not be scanned once a good split is known.
             for (int64_t tile = 0; tile < forest_.n_tiles; ++tile) scan(tile, best);
@@ -171,35 +178,35 @@ class Grower {
         found_.assign(static_cast<size_t>(forest_.n_tiles), {});
         run(forest_.n_tiles, forest_.n_cells,
             [&](int64_t tile) { scan(tile, found_[static_cast<size_t>(tile)]); });
-        for (const NodeSplits& one : found_) best.offer(one);
+        for (const NodeSplits<Cell>& one : found_) best.offer(one);
         return best.owned;
     }
 
     // Looks only at cells that rows of the node touch, one tile after the other.
-    BestSplit best_split_of_rows(int64_t begin, int64_t end, int64_t total) {
+    BestSplit<Cell> best_split_of_rows(int64_t begin, int64_t end, const Cell& total) {
         touched_.resize(kLanes * kCells);
-        NodeSplits best;
+        NodeSplits<Cell> best;
         for (int64_t tile = 0; tile < forest_.n_tiles; ++tile) {
             const uint8_t* codes = forest_.codes + tile * forest_.n_codes_rows * kLanes;
-            uint64_t marks[kLanes * MarkedCells::kWords] = {};
+            uint64_t marks[kLanes * kMarkWords] = {};
             for (int64_t i = begin; i < end; ++i) {
                 const uint8_t* code = codes + int64_t{forest_.rows[i]} * kLanes;
-                const int64_t cell = forest_.cells[forest_.rows[i]];
+                const Cell cell = format_.of_row(forest_.cells[forest_.rows[i]]);
                 for (int lane = 0; lane < kLanes; ++lane) {
                     touched_[static_cast<size_t>(lane * kCells + code[lane])] += cell;
-                    marks[lane * MarkedCells::kWords + code[lane] / 64] |= uint64_t{1} << code[lane] % 64;
+                    marks[lane * kMarkWords + code[lane] / 64] |= uint64_t{1} << code[lane] % 64;
                 }
             }
             const auto cells_of = [&](int64_t lane) {
-                return MarkedCells{touched_.data() + lane * kCells, marks + lane * MarkedCells::kWords};
+                return MarkedCells<Cell>{touched_.data() + lane * kCells, marks + lane * kMarkWords};
             };
             scan_columns(cells_of, forest_.columns, tile * kLanes,
-                         std::min((tile + 1) * kLanes, forest_.n_columns), total, forest_.format,
-                         forest_.terms, best);
+                         std::min((tile + 1) * kLanes, forest_.n_columns), total, format_, forest_.terms,
+                         best);
             for (int64_t i = begin; i < end; ++i) {
                 const uint8_t* code = codes + int64_t{forest_.rows[i]} * kLanes;
                 for (int lane = 0; lane < kLanes; ++lane)
-                    touched_[static_cast<size_t>(lane * kCells + code[lane])] = 0;
+                    touched_[static_cast<size_t>(lane * kCells + code[lane])] = Cell{};
             }
         }
         return best.owned;
@@ -222,17 +229,17 @@ class Grower {
         run(parts, end - begin, [&](int64_t part) {
             order_cells(forest_.rows, forest_.cells, edge(part), edge(part + 1), forest_.ordered);
         });
-        for (const size_t one : used) std::fill(buffers_[one].begin(), buffers_[one].end(), int64_t{0});
+        for (const size_t one : used) std::fill(buffers_[one].begin(), buffers_[one].end(), Cell{});
         run(forest_.n_tiles * parts, (end - begin) * forest_.n_tiles * 4, [&](int64_t task) {
             const int64_t tile = task / parts, part = task % parts;
             add_rows<kLanes>(
                 forest_.codes + tile * forest_.n_codes_rows * kLanes, forest_.rows, forest_.ordered,
-                edge(part), edge(part + 1), static_cast<int>(forest_.widths[tile]),
+                edge(part), edge(part + 1), static_cast<int>(forest_.widths[tile]), format_,
                 buffers_[used[static_cast<size_t>(part)]].data() + forest_.offset[static_cast<size_t>(tile)]);
         });
-        int64_t* whole = buffers_[hist].data();
+        Cell* whole = buffers_[hist].data();
         for (size_t part = 1; part < used.size(); ++part) {
-            const int64_t* other = buffers_[used[part]].data();
+            const Cell* other = buffers_[used[part]].data();
             for (int64_t i = 0; i < forest_.n_cells; ++i) whole[i] += other[i];
             free_.push_back(used[part]);
         }
@@ -259,11 +266,12 @@ class Grower {
     }
 
     const Forest& forest_;
+    Format format_;
     Pool* pool_;
     int64_t few_rows_;
-    std::vector<int64_t> touched_;  // cells of one tile, all 0 between nodes
-    std::vector<NodeSplits> found_;
-    std::vector<std::vector<int64_t>> buffers_;
+    std::vector<Cell> touched_;  // cells of one tile, all 0 between nodes
+    std::vector<NodeSplits<Cell>> found_;
+    std::vector<std::vector<Cell>> buffers_;
     std::vector<size_t> free_;
     std::vector<Pending> pending_;
     int64_t* nodes_ = nullptr;
@@ -271,14 +279,38 @@ class Grower {
     int64_t count_ = 0, fewest_rows_ = 0;
 };
 
+// Grows all subtrees, as grow_subtrees says, with cells of one format; grow(grower, s) grows one of them.
+template <class Format, class Grow>
+void grow_all(Pool& pool, const Forest& forest, Format format, const Array<const int64_t, 1>& begin,
+              const Array<const int64_t, 1>& end, int64_t work, bool shared, Grow&& grow) {
+    const int64_t trees = static_cast<int64_t>(begin.shape(0));
+    if (shared) {
+        Grower<Format> grower(forest, format, &pool);
+        for (int64_t s = 0; s < trees; ++s) grow(grower, s);
+        return;
+    }
+    // Largest first: small subtrees remain for the end, so no thread waits long for another.
+    std::vector<int64_t> order(static_cast<size_t>(trees));
+    std::iota(order.begin(), order.end(), int64_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+        return end.data()[a] - begin.data()[a] > end.data()[b] - begin.data()[b];
+    });
+    std::vector<Grower<Format>> growers(static_cast<size_t>(pool.size()),
+                                        Grower<Format>(forest, format, nullptr));
+    pool.run(trees, work, [&](int64_t task, int worker) {
+        grow(growers[static_cast<size_t>(worker)], order[static_cast<size_t>(task)]);
+    });
+}
+
 }  // namespace
 
 void grow_subtrees(Pool& pool, const TileSet& tiles, Array<const int64_t, 1> begin,
-                   Array<const int64_t, 1> end, Array<const int64_t, 1> total, Array<const int64_t, 1> depth,
-                   Array<const int64_t, 1> stop_rows, int count_bits, int64_t fewest_rows, int64_t min_leaf,
-                   double l2, int64_t max_depth, Array<int32_t, 1> rows, Array<const int64_t, 1> cells,
-                   Array<int32_t, 2> row_scratch, Array<int64_t, 1> ordered, Array<const int64_t, 1> first,
-                   Array<int64_t, 2> nodes, Array<double, 1> gain, Array<int64_t, 1> n_nodes, bool shared) {
+                   Array<const int64_t, 1> end, Array<const int64_t, 2> total, Array<const int64_t, 1> depth,
+                   Array<const int64_t, 1> stop_rows, const CellFormat& format, int64_t fewest_rows,
+                   int64_t min_leaf, double l2, int64_t max_depth, Array<int32_t, 1> rows,
+                   Array<const int64_t, 1> cells, Array<int32_t, 2> row_scratch, Array<int64_t, 1> ordered,
+                   Array<const int64_t, 1> first, Array<int64_t, 2> nodes, Array<double, 1> gain,
+                   Array<int64_t, 1> n_nodes, bool shared) {
     const auto& codes = tiles.codes;
     const int64_t trees = static_cast<int64_t>(begin.shape(0)), n_rows = static_cast<int64_t>(rows.shape(0));
     const int64_t n_tiles = static_cast<int64_t>(codes.shape(0)), columns = tiles.columns.size();
@@ -286,12 +318,12 @@ void grow_subtrees(Pool& pool, const TileSet& tiles, Array<const int64_t, 1> beg
     require(cells.shape(0) == codes.shape(1) && ordered.shape(0) == rows.shape(0) &&
                 row_scratch.shape(0) == 2 && row_scratch.shape(1) == rows.shape(0),
             "grow_subtrees: a cell per row of the table, scratch as long as rows");
-    require(end.shape(0) == begin.shape(0) && total.shape(0) == begin.shape(0) &&
+    require(end.shape(0) == begin.shape(0) && total.shape(0) == begin.shape(0) && total.shape(1) == 2 &&
                 depth.shape(0) == begin.shape(0) && stop_rows.shape(0) == begin.shape(0) &&
                 n_nodes.shape(0) == begin.shape(0) && first.shape(0) == begin.shape(0) + 1,
             "grow_subtrees: one entry per subtree");
     require(nodes.shape(1) == kSubtreeFields && gain.shape(0) == nodes.shape(0),
-            "grow_subtrees: nodes must have shape (places, 8)");
+            "grow_subtrees: nodes must have shape (places, 9)");
     require(min_leaf >= 1 && fewest_rows >= 2, "grow_subtrees: a split needs two rows");
     int64_t work = 0;
     for (int64_t s = 0; s < trees; ++s) {
@@ -316,7 +348,6 @@ void grow_subtrees(Pool& pool, const TileSet& tiles, Array<const int64_t, 1> beg
                         offset,
                         tiles.widths.data(),
                         tiles.columns.scanned(),
-                        {count_bits},
                         {min_leaf, l2},
                         fewest_rows,
                         max_depth,
@@ -325,27 +356,14 @@ void grow_subtrees(Pool& pool, const TileSet& tiles, Array<const int64_t, 1> beg
                         row_scratch.data(),
                         cells.data(),
                         ordered.data()};
-    const auto grow = [&](Grower& grower, int64_t s) {
-        const int64_t at = first.data()[s];
-        n_nodes.data()[s] =
-            grower.grow(begin.data()[s], end.data()[s], total.data()[s], depth.data()[s], stop_rows.data()[s],
-                        first.data()[s + 1] - at, nodes.data() + at * kSubtreeFields, gain.data() + at);
-    };
-    if (shared) {
-        Grower grower(forest, &pool);
-        for (int64_t s = 0; s < trees; ++s) grow(grower, s);
-    } else {
-        // Largest first: small subtrees remain for the end, so no thread waits long for another.
-        std::vector<int64_t> order(static_cast<size_t>(trees));
-        std::iota(order.begin(), order.end(), int64_t{0});
-        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-            return end.data()[a] - begin.data()[a] > end.data()[b] - begin.data()[b];
+    with_format(format, [&](auto of_cells) {
+        grow_all(pool, forest, of_cells, begin, end, work, shared, [&](auto& grower, int64_t s) {
+            const int64_t at = first.data()[s];
+            n_nodes.data()[s] = grower.grow(begin.data()[s], end.data()[s], of_cells.at(total.data() + 2 * s),
+                                            depth.data()[s], stop_rows.data()[s], first.data()[s + 1] - at,
+                                            nodes.data() + at * kSubtreeFields, gain.data() + at);
         });
-        std::vector<Grower> growers(static_cast<size_t>(pool.size()), Grower(forest, nullptr));
-        pool.run(trees, work, [&](int64_t task, int worker) {
-            grow(growers[static_cast<size_t>(worker)], order[static_cast<size_t>(task)]);
-        });
-    }
+    });
     for (int64_t s = 0; s < trees; ++s)
         require(n_nodes.data()[s] >= 0, "grow_subtrees: too few places for the nodes");
 }

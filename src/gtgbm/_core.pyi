@@ -26,6 +26,15 @@ class Pool:
     @property
     def size(self) -> int: ...
 
+class CellFormat:
+    def __init__(self, count_bits: int, is_wide: bool = False) -> None: ...
+    @property
+    def count_bits(self) -> int: ...
+    @property
+    def is_wide(self) -> bool: ...
+    @property
+    def width(self) -> int: ...
+
 class GroupShape:
     def __init__(self, begin: I64, end: I64, first_child: I64, n_children: I64, tile: I64) -> None: ...
 
@@ -117,9 +126,9 @@ def pack_cells(
     weights: I64,
     centre: float,
     scale: float,
-    count_bits: int,
+    format: CellFormat,
     cells: I64,
-) -> tuple[int, int, int]: ...
+) -> tuple[int, int, int, int]: ...
 def leaf_sums(
     pool: Pool,
     rows: I32,
@@ -167,6 +176,7 @@ def build_histograms(
     slot: I64,
     first_tile: int,
     last_tile: int,
+    format: CellFormat,
     ordered: I64,
     hist: I64,
 ) -> None: ...
@@ -185,7 +195,7 @@ def scan_histograms(
     hist: I64,
     slot: I64,
     total: I64,
-    count_bits: int,
+    format: CellFormat,
     min_leaf: int,
     l2: float,
     gain: F64,
@@ -199,6 +209,7 @@ def build_pair_histograms(
     cells: I64,
     begin: I64,
     end: I64,
+    format: CellFormat,
     hist: I64,
 ) -> None: ...
 def scan_pair_histograms(
@@ -207,7 +218,7 @@ def scan_pair_histograms(
     n_bins: I32,
     use: U8,
     total: I64,
-    count_bits: int,
+    format: CellFormat,
     min_leaf: int,
     l2: float,
     gain: F64,
@@ -233,7 +244,7 @@ def node_sums(
     cells: I64,
     begin: I64,
     end: I64,
-    count_bits: int,
+    format: CellFormat,
     out: I64,
 ) -> None: ...
 def sampled_rows(
@@ -242,6 +253,7 @@ def sampled_rows(
     begin: I64,
     end: I64,
     position: I32,
+    format: CellFormat,
     out_positions: I32,
     out_cells: I64,
     first: I64,
@@ -255,7 +267,7 @@ def grow_subtrees(
     total: I64,
     depth: I64,
     stop_rows: I64,
-    count_bits: int,
+    format: CellFormat,
     fewest_rows: int,
     min_leaf: int,
     l2: float,
@@ -316,7 +328,7 @@ def search_sparse(
     end: I64,
     total: I64,
     cells: I64,
-    count_bits: int,
+    format: CellFormat,
     min_leaf: int,
     l2: float,
     gain: F64,
@@ -346,7 +358,7 @@ def search_groups(
     cells: I64,
     begin: I64,
     end: I64,
-    count_bits: int,
+    format: CellFormat,
     min_leaf: int,
     l2: float,
     feature: I64,

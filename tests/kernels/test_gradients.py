@@ -123,8 +123,13 @@ def test_wrong_weights_are_refused() -> None:
     assert_refused(_core.signed_sums, (pool, three, weights, 0.0, 1.0), {"weights": {2: few}})
     assert_refused(
         _core.pack_cells,
-        (pool, three, weights, 0.0, 1.0, 8, cells),
-        {"weights": {2: few}, "cells": {6: cells[:2].copy()}, "no bits": {5: 0}, "bits": {5: 32}},
+        (pool, three, weights, 0.0, 1.0, _core.CellFormat(8), cells),
+        {
+            "weights": {2: few},
+            "cells": {6: cells[:2].copy()},
+            "no bits": {5: _core.CellFormat(0)},
+            "bits": {5: _core.CellFormat(32)},
+        },
     )
     leaves = (pool, np.arange(3, dtype=np.int32), np.array([0, 2]), np.array([2, 3]), three)
     by_row: dict[str, dict[int, object]] = {"values": {4: two}, "weights": {5: few}, **BAD_LEAVES}
@@ -136,5 +141,6 @@ def test_wrong_weights_are_refused() -> None:
 
 @pytest.mark.parametrize("cells", [np.zeros(3, np.int32), np.zeros(6, np.int64)[::2]])
 def test_cells_are_never_packed_into_a_copy(cells: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
+    packed = _core.CellFormat(8)
     with pytest.raises(TypeError):
-        _core.pack_cells(_core.Pool(1), np.ones(3), np.ones(3, np.int64), 0.0, 1.0, 8, cells)
+        _core.pack_cells(_core.Pool(1), np.ones(3), np.ones(3, np.int64), 0.0, 1.0, packed, cells)

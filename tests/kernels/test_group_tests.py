@@ -137,10 +137,10 @@ def search(
         g.tree.native(),
         n_codes,
         nodes.rows,
-        nodes.ordered,
+        nodes.values[nodes.rows],
         nodes.begin,
         nodes.end,
-        nodes.count_bits,
+        nodes.format,
         leaf[0],
         float(leaf[1]),
         feature,
@@ -309,7 +309,7 @@ def test_wrong_searches_are_refused() -> None:
     )
     positions, cells = np.arange(6, dtype=np.int32), np.ones(6, np.int64)
     begin, end, found = np.array([0, 2, 4]), np.array([2, 4, 6]), np.zeros((3, 2), np.int64)
-    rows = (positions, cells, begin, end, 4, 1, 0.0)
+    rows = (positions, cells, begin, end, _core.CellFormat(4), 1, 0.0)
     good = (
         _core.Pool(2),
         tiles,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from gtgbm import _core
 from gtgbm.exact.arrays import CELLS, FALLING, I32, I64, LANES, RISING, U8
 from tests.kernels import reference
-from tests.strategies import Nodes, assert_refused, level_rows, nodes_of, pools, seeds, tiles
+from tests.strategies import Nodes, assert_refused, level_rows, nodes_of, pools, seeds, sums_of, tiles
 
 Level = tuple[U8, I32, Nodes]
 
@@ -27,10 +29,10 @@ def untouched(*shape: int) -> I64:
 
 def build(pool: _core.Pool, codes: U8, nodes: Nodes) -> I64:
     """Histograms of all nodes, node k's in slot k."""
-    hist = untouched(nodes.begin.shape[0], codes.shape[0], LANES, CELLS)
+    hist = untouched(nodes.begin.shape[0], codes.shape[0], LANES, CELLS * nodes.format.width)
     slots = np.arange(nodes.begin.shape[0])
-    ranges = (nodes.rows, nodes.cells, nodes.begin, nodes.end, slots, 0, codes.shape[0])
-    _core.build_histograms(pool, codes, *ranges, untouched(nodes.rows.shape[0]), hist)
+    ranges = (nodes.rows, nodes.values, nodes.begin, nodes.end, slots, 0, codes.shape[0])
+    _core.build_histograms(pool, codes, *ranges, nodes.format, untouched(nodes.rows.shape[0]), hist)
     return hist
 
 
@@ -41,23 +43,24 @@ def test_build_histograms(pool: _core.Pool, level: Level, seed: int) -> None:
     n_nodes, n_tiles = len(nodes.begin), codes.shape[0]
     slot = rng.permutation(n_nodes + 2)[:n_nodes]
     first, last = np.sort(rng.integers(0, n_tiles, 2, endpoint=True)).tolist()
-    hist = untouched(n_nodes + 2, n_tiles + 1, LANES, CELLS)
-    ranges = (nodes.rows, nodes.cells, nodes.begin, nodes.end, slot, first, last)
-    expected = reference.build_histograms(codes, *ranges, hist)
-    _core.build_histograms(pool, codes, *ranges, untouched(nodes.rows.shape[0]), hist)
-    np.testing.assert_array_equal(hist, expected)
+    hist = untouched(n_nodes + 2, n_tiles + 1, LANES, CELLS * nodes.format.width)
+    jobs = (nodes.begin, nodes.end, slot, first, last)
+    expected = reference.build_histograms(codes, nodes.rows, nodes.cells, *jobs, nodes.packed(hist))
+    scratch = untouched(nodes.rows.shape[0])
+    _core.build_histograms(pool, codes, nodes.rows, nodes.values, *jobs, nodes.format, scratch, hist)
+    np.testing.assert_array_equal(nodes.packed(hist), expected)
 
 
 @given(pools, levels(2**20), seeds)
 def test_a_parent_is_the_sum_of_its_children(pool: _core.Pool, level: Level, seed: int) -> None:
     codes, _, nodes = level
-    whole = Nodes(nodes.rows, nodes.cells, nodes.begin[:1], nodes.end[-1:], nodes.count_bits)
+    whole = replace(nodes, begin=nodes.begin[:1], end=nodes.end[-1:])
     children = build(pool, codes, nodes)
     parent = build(pool, codes, whole)
     np.testing.assert_array_equal(parent[0], children.sum(axis=0))
     # Nor does the order of the rows matter.
     order = np.random.default_rng(seed).permutation(nodes.rows.shape[0])
-    mixed = Nodes(nodes.rows[order], nodes.cells, whole.begin, whole.end, nodes.count_bits)
+    mixed = replace(whole, rows=nodes.rows[order])
     np.testing.assert_array_equal(parent, build(pool, codes, mixed))
 
 
@@ -65,8 +68,9 @@ def test_a_parent_is_the_sum_of_its_children(pool: _core.Pool, level: Level, see
 def test_subtract_histograms(pool: _core.Pool, level: Level, seed: int) -> None:
     codes, _, nodes = level
     rng = np.random.default_rng(seed)
-    n_nodes, n_tiles = len(nodes.begin), codes.shape[0]
-    hist = np.concatenate([build(pool, codes, nodes), untouched(n_nodes, n_tiles, LANES, CELLS)])
+    n_nodes = len(nodes.begin)
+    built = build(pool, codes, nodes)
+    hist = np.concatenate([built, untouched(n_nodes, *built.shape[1:])])
     hist = hist.reshape(2 * n_nodes, -1)
     parents = rng.integers(-(2**60), 2**60, (3, hist.shape[1] + 5))
     n_cells = [0, 1, hist.shape[1], int(rng.integers(hist.shape[1]))][rng.integers(4)]
@@ -95,8 +99,8 @@ def test_long_histograms_are_subtracted_in_pieces(
 def test_a_subtracted_sibling_is_the_built_one(pool: _core.Pool, level: Level) -> None:
     codes, _, nodes = level
     middle = int(nodes.begin[-1])
-    two = Nodes(nodes.rows, nodes.cells, np.array([0, middle]), np.array([middle, nodes.rows.shape[0]]), 20)
-    whole = Nodes(nodes.rows, nodes.cells, nodes.begin[:1], nodes.end[-1:], 20)
+    two = replace(nodes, begin=np.array([0, middle]), end=np.array([middle, nodes.rows.shape[0]]))
+    whole = replace(nodes, begin=nodes.begin[:1], end=nodes.end[-1:])
     hist, parent = build(pool, codes, two).reshape(2, -1), build(pool, codes, whole).reshape(1, -1)
     expected = hist[1].copy()
     zero, one = np.array([0]), np.array([1])
@@ -114,8 +118,9 @@ def test_scan_pair_histograms(pool: _core.Pool, level: Level, min_leaf: int, l2:
     gain, bin, side = np.empty(n_pairs), np.empty(n_pairs, np.int32), np.empty(n_pairs, np.int32)
     total, bits = nodes.total[node], nodes.count_bits
     use = rng.choice([0, 0, RISING, FALLING], n_pairs).astype(np.uint8)
-    limits = (bits, min_leaf, float(l2))
-    _core.scan_pair_histograms(pool, hist, n_bins[column], use, total, *limits, gain, bin, side)
+    limits = (nodes.sums[node], nodes.format, min_leaf, float(l2))
+    _core.scan_pair_histograms(pool, hist, n_bins[column], use, *limits, gain, bin, side)
+    hist = nodes.packed(hist)
     exact = nodes.rows.shape[0] <= 60  # then every product of the comparison fits into a double
     for k in range(n_pairs):
         cells = hist[k, : n_bins[column[k]]]
@@ -137,10 +142,11 @@ def test_pair_histograms(pool: _core.Pool, level: Level, seed: int) -> None:
     # Pairs read single columns, here the first lane of each tile.
     columns = np.ascontiguousarray(codes[:, :, 0])
     column = np.random.default_rng(seed).integers(0, len(columns), len(nodes.begin))
-    hist = untouched(column.shape[0], CELLS)
-    arguments = (columns, column, nodes.rows, nodes.cells, nodes.begin, nodes.end)
-    _core.build_pair_histograms(pool, *arguments, hist)
-    np.testing.assert_array_equal(hist, reference.build_pair_histograms(*arguments))
+    hist = untouched(column.shape[0], CELLS * nodes.format.width)
+    pairs, ranges = (columns, column, nodes.rows), (nodes.begin, nodes.end)
+    _core.build_pair_histograms(pool, *pairs, nodes.values, *ranges, nodes.format, hist)
+    expected = reference.build_pair_histograms(*pairs, nodes.cells, *ranges)
+    np.testing.assert_array_equal(nodes.packed(hist), expected)
 
 
 def scan_one(
@@ -151,9 +157,10 @@ def scan_one(
     for b, (gradient, rows) in enumerate([*cells, missing]):
         packed[0, b if b < len(cells) else CELLS - 1] = gradient * 2**16 + rows
     gain, bin, side = np.empty(1), np.empty(1, np.int32), np.empty(1, np.int32)
-    n_bins, total = np.array([len(cells)], np.int32), packed.sum(axis=1)
-    free = np.zeros(1, dtype=np.uint8)
-    _core.scan_pair_histograms(_core.Pool(1), packed, n_bins, free, total, 16, min_leaf, l2, gain, bin, side)
+    n_bins, total = np.array([len(cells)], np.int32), sums_of(packed.sum(axis=1), 16)
+    free, form = np.zeros(1, dtype=np.uint8), _core.CellFormat(16)
+    node = (packed, n_bins, free, total)
+    _core.scan_pair_histograms(_core.Pool(1), *node, form, min_leaf, l2, gain, bin, side)
     return reference.Split(float(gain[0]), int(bin[0]), int(side[0]))
 
 
@@ -194,8 +201,10 @@ def test_gains_are_those_of_the_definition(pool: _core.Pool, level: Level, l2: f
     for penalty in (0.0, l2):
         gain = np.empty(column.shape[0])
         bin, side = np.empty(column.shape[0], np.int32), np.empty(column.shape[0], np.int32)
-        _core.scan_pair_histograms(pool, hist, n_bins, use, total, bits, 1, penalty, gain, bin, side)
+        at_nodes = (nodes.sums[node], nodes.format, 1, penalty)
+        _core.scan_pair_histograms(pool, hist, n_bins, use, *at_nodes, gain, bin, side)
         found.append(gain)
+    hist = nodes.packed(hist)
     assert (found[1] <= found[0] * (1.0 + 1e-12)).all()
     for k in np.flatnonzero(found[1] > 0.0).tolist():
         cells, split = hist[k, : n_bins[k]], (int(bin[k]), int(side[k]))
@@ -226,12 +235,14 @@ def test_wrong_shapes_are_refused() -> None:
         "first tile": {7: -1},
         "tiles backwards": {7: 2, 8: 1},
         "last tile": {8: 3},
-        "scratch": {9: cells[:3].copy()},
-        "few tiles": {10: np.zeros((2, 1, LANES, CELLS), i64)},
-        "few lanes": {10: np.zeros((2, 2, 4, CELLS), i64)},
-        "few cells": {10: np.zeros((2, 2, LANES, 255), i64)},
+        "scratch": {10: cells[:3].copy()},
+        "few tiles": {11: np.zeros((2, 1, LANES, CELLS), i64)},
+        "few lanes": {11: np.zeros((2, 2, 4, CELLS), i64)},
+        "few cells": {11: np.zeros((2, 2, LANES, 255), i64)},
+        "packed cells": {9: _core.CellFormat(3, is_wide=True)},
     }
-    good = (pool, codes, rows, cells, begin, end, slot, 0, 2, cells.copy(), hist)
+    packed = _core.CellFormat(3)
+    good = (pool, codes, rows, cells, begin, end, slot, 0, 2, packed, cells.copy(), hist)
     assert_refused(_core.build_histograms, good, {**ranges, **bad})
     zero, flat = np.array([0]), hist.reshape(2, -1)
     bad = {
@@ -246,7 +257,7 @@ def test_wrong_shapes_are_refused() -> None:
     }
     good_flat = (pool, flat, zero, zero, np.array([1]), flat.shape[1], flat)
     assert_refused(_core.subtract_histograms, good_flat, bad)
-    n_bins, total = np.full(2, 2, i32), np.full(2, 4, i64)
+    n_bins, total = np.full(2, 2, i32), np.full((2, 2), 4, i64)
     single, pair_hist = np.zeros((2, 4), np.uint8), np.zeros((2, CELLS), i64)
     pair_ranges = {
         what: {k + (k >= 2): value for k, value in change.items()}
@@ -257,15 +268,19 @@ def test_wrong_shapes_are_refused() -> None:
         "more rows than codes": {1: np.zeros((2, 3), np.uint8)},
         "column": {2: np.array([0, 2])},
         "columns": {2: np.array([0])},
-        "pairs": {7: pair_hist[:1].copy()},
-        "few cells": {7: np.zeros((2, 255), i64)},
+        "pairs": {8: pair_hist[:1].copy()},
+        "few cells": {8: np.zeros((2, 255), i64)},
+        "packed cells": {7: _core.CellFormat(3, is_wide=True)},
     }
-    good_pairs = (pool, single, slot, rows, cells, begin, end, pair_hist)
+    good_pairs = (pool, single, slot, rows, cells, begin, end, packed, pair_hist)
     assert_refused(_core.build_pair_histograms, good_pairs, {**pair_ranges, **bad})
-    one_long: dict[int, object] = {3: np.zeros(1, np.uint8), 4: np.zeros(1, i64), 8: np.zeros(1)}
+    one_long: dict[int, object] = {3: np.zeros(1, np.uint8), 4: np.zeros((1, 2), i64), 8: np.zeros(1)}
     bad = {f"array {k}": {k: one_long.get(k, np.zeros(1, i32))} for k in (2, 3, 4, 8, 9, 10)}
     bad["few cells"] = {1: np.zeros((2, 255), i64)}
+    bad["packed cells"] = {5: _core.CellFormat(3, is_wide=True)}
+    bad["totals"] = {4: np.zeros((2, 1), i64)}
     bad["many bins"] = {2: np.full(2, 256, i32)}
     outputs = (np.zeros(2), np.zeros(2, i32), np.zeros(2, i32))
     columns = (n_bins, np.zeros(2, np.uint8))
-    assert_refused(_core.scan_pair_histograms, (pool, pair_hist, *columns, total, 4, 1, 0.0, *outputs), bad)
+    good_scan = (pool, pair_hist, *columns, total, packed, 1, 0.0, *outputs)
+    assert_refused(_core.scan_pair_histograms, good_scan, bad)

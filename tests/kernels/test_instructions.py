@@ -11,6 +11,7 @@ import pytest
 
 from gtgbm import GTGBMClassifier, GTGBMRegressor, _core
 from gtgbm.exact import F64, I64, OWNED, SKIPPED
+from tests.strategies import sums_of
 
 _OTHERS = ["avx2", "avx512"]
 _ROWS = [1, 7, 8, 9, 63, 64, 65, 1000]
@@ -72,7 +73,7 @@ def test_kernels(name: str, n: int) -> None:
     assert _results(name, n) == _results("baseline", n)
 
 
-def _best_column(name: str, hist: I64, columns: slice) -> tuple[float, ...]:
+def _best_column(name: str, hist: I64, columns: slice, *, is_wide: bool) -> tuple[float, ...]:
     """Return gain, column, bin and side of missing values of the best split of some of the columns."""
     use = np.full(hist.shape[1] * _core.LANES, SKIPPED, dtype=np.uint8)
     use[columns] = OWNED
@@ -80,15 +81,19 @@ def _best_column(name: str, hist: I64, columns: slice) -> tuple[float, ...]:
     no_use, no_price = np.empty((0, _core.CELLS), dtype=np.uint8), np.empty(0)
     tiles = _core.TileColumns(n_bins, use, no_category, no_use, no_price)
     gain, where = np.empty((1, 2)), np.empty((1, 2, 3), dtype=np.int32)
-    slot, total = np.zeros(1, dtype=np.int64), hist[0, 0, 0].sum(keepdims=True)
+    slot, total = np.zeros(1, dtype=np.int64), sums_of(hist[0, 0, 0].sum(keepdims=True), 20)
+    if is_wide:
+        hist = sums_of(hist, 20).reshape(*hist.shape[:3], -1)
+    node = (slot, total, _core.CellFormat(20, is_wide))
     with _using(name):
-        _core.scan_histograms(_core.Pool(1), tiles, hist, slot, total, 20, 3, 0.5, gain, where)
+        _core.scan_histograms(_core.Pool(1), tiles, hist, *node, 3, 0.5, gain, where)
     return (float(gain[0, 0]), *where[0, 0].tolist())
 
 
+@pytest.mark.parametrize("is_wide", [True, False])
 @pytest.mark.parametrize("has_missing", [True, False])
 @pytest.mark.parametrize("name", ["baseline", *_OTHERS])
-def test_nearly_equal_columns(name: str, has_missing: bool) -> None:
+def test_nearly_equal_columns(name: str, has_missing: bool, is_wide: bool) -> None:
     """Columns that cannot have the best split are not scanned; those that nearly have it must be."""
     rng = np.random.default_rng(int(has_missing))
     cells: I64 = (rng.integers(-(2**20), 2**20, _core.CELLS) << 20) + rng.integers(1, 9, _core.CELLS)
@@ -97,8 +102,10 @@ def test_nearly_equal_columns(name: str, has_missing: bool) -> None:
     for column in hist.reshape(-1, _core.CELLS):
         place = int(rng.integers(0, _core.CELLS - 2))
         column[place], column[place + 1] = column[place + 1], column[place]
-    alone = [_best_column("baseline", hist, slice(c, c + 1)) for c in range(10 * _core.LANES)]
-    assert _best_column(name, hist, slice(None)) == max(alone, key=lambda found: found[0])
+    alone = [
+        _best_column("baseline", hist, slice(c, c + 1), is_wide=is_wide) for c in range(10 * _core.LANES)
+    ]
+    assert _best_column(name, hist, slice(None), is_wide=is_wide) == max(alone, key=lambda found: found[0])
 
 
 def _model(name: str, X: F64, y: F64, *, is_binary: bool) -> list[bytes]:

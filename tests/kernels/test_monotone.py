@@ -15,10 +15,12 @@ from gtgbm import _core
 from gtgbm.exact.arrays import CELLS, FALLING, I64, LANES, NEW, OWNED, RISING
 from tests.kernels import reference
 from tests.kernels.reference import Columns, Split
+from tests.strategies import sums_of
 
 Kernel: TypeAlias = Callable[[I64, int, int], Split]
 directions = st.sampled_from([0, RISING, FALLING])
 BITS = 12
+PACKED = _core.CellFormat(BITS)
 bins = st.lists(st.tuples(st.integers(-9, 9), st.integers(0, 4)), min_size=1, max_size=8)
 
 
@@ -33,8 +35,8 @@ def packed(drawn: list[tuple[int, int]], missing: tuple[int, int]) -> I64:
 def by_pairs(cells: I64, n_bins: int, use: int) -> Split:
     gain, bin, side = np.empty(1), np.empty(1, np.int32), np.empty(1, np.int32)
     column = np.array([n_bins], np.int32), np.array([use], np.uint8)
-    total = np.array([cells.sum()])
-    _core.scan_pair_histograms(_core.Pool(1), cells[None], *column, total, BITS, 1, 0.0, gain, bin, side)
+    total = sums_of(np.array([cells.sum()]), BITS)
+    _core.scan_pair_histograms(_core.Pool(1), cells[None], *column, total, PACKED, 1, 0.0, gain, bin, side)
     return Split(float(gain[0]), int(bin[0]), int(side[0]))
 
 
@@ -44,9 +46,9 @@ def by_scan(cells: I64, n_bins: int, use: int, kind: int = OWNED) -> Split:
     column = np.array([n_bins], np.int32), np.array([kind | use], np.uint8), np.full(1, -1, np.int32)
     columns = Columns(*column, np.zeros((0, CELLS), np.uint8))
     gain, where = np.empty((1, 2)), np.empty((1, 2, 3), np.int32)
-    total = np.array([cells.sum()])
+    total = sums_of(np.array([cells.sum()]), BITS)
     scanned = _core.TileColumns(*columns)
-    _core.scan_histograms(_core.Pool(1), scanned, hist, np.array([0]), total, BITS, 1, 0.0, gain, where)
+    _core.scan_histograms(_core.Pool(1), scanned, hist, np.array([0]), total, PACKED, 1, 0.0, gain, where)
     side = 0 if kind == OWNED else 1
     return Split(float(gain[0, side]), int(where[0, side, 1]), int(where[0, side, 2]))
 
@@ -59,10 +61,10 @@ def by_entries(cells: I64, n_bins: int, use: int) -> Split:
     zero = np.zeros(1, dtype=np.int64)
     column = np.array([n_bins], np.int32), np.zeros(1, np.uint8), np.array([NEW | use], np.uint8)
     stored = (start, entries.astype(np.int32), codes, zero, *column, np.empty(0))
-    n, total = len(occupied), np.full(1, cells.sum(), dtype=np.int64)
+    n, total = len(occupied), sums_of(np.full(1, cells.sum(), dtype=np.int64), BITS)
     node = (np.arange(n, dtype=np.int32), zero, zero + n, total, cells[occupied])
     gain, where = np.empty(1), np.empty((1, 3), np.int32)
-    _core.search_sparse(_core.Pool(1), *stored, *node, BITS, 1, 0.0, gain, where)
+    _core.search_sparse(_core.Pool(1), *stored, *node, PACKED, 1, 0.0, gain, where)
     return Split(float(gain[0]), int(where[0, 1]), int(where[0, 2]))
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gtgbm import _core
 from gtgbm.exact.arrays import CELLS, I32, I64, LANES, U8
 from tests.kernels import reference
-from tests.strategies import Nodes, assert_refused, level_rows, nodes_of, pools, seeds, tiles
+from tests.strategies import Nodes, assert_refused, level_rows, nodes_of, pools, seeds, sums_of, tiles
 
 Level = tuple[U8, I32, Nodes]
 Splits = tuple[U8, I64, I32, U8, U8, I64, I64]
@@ -96,12 +96,12 @@ def test_a_known_partition(is_category: int, missing_left: int, expected: list[i
 
 @given(pools, level_rows.flatmap(lambda n: nodes_of(n, 2**28)))
 def test_node_sums(pool: _core.Pool, nodes: Nodes) -> None:
-    out = np.full((nodes.begin.shape[0], 3), 77, dtype=np.int64)
-    ranges = (nodes.rows, nodes.cells, nodes.begin, nodes.end, nodes.count_bits)
-    _core.node_sums(pool, *ranges, out)
-    found = [(cells, (high << 32) + low) for cells, high, low in out.tolist()]
-    assert found == reference.node_sums(*ranges)
-    assert ((out[:, 2] >> 32) >= 0).all()
+    out = np.full((nodes.begin.shape[0], 4), 77, dtype=np.int64)
+    ranges = (nodes.begin, nodes.end)
+    _core.node_sums(pool, nodes.rows, nodes.values, *ranges, nodes.format, out)
+    found = [(g * 2**nodes.count_bits + n, (high << 32) + low) for g, n, high, low in out.tolist()]
+    assert found == reference.node_sums(nodes.rows, nodes.cells, *ranges, nodes.count_bits)
+    assert ((out[:, 3] >> 32) >= 0).all()
 
 
 @given(level_rows.flatmap(lambda n: st.tuples(st.just(n), nodes_of(n))), st.floats(0.0, 1.0), seeds)
@@ -109,19 +109,22 @@ def test_sampled_rows(drawn: tuple[int, Nodes], share: float, seed: int) -> None
     n, nodes = drawn
     rng = np.random.default_rng(seed)
     position = np.where(rng.random(n) < share, rng.permutation(n), -1).astype(np.int32)
-    ranges = (nodes.rows, nodes.cells, nodes.begin, nodes.end, position)
-    expected = reference.sampled_rows(*ranges)
+    ranges = (nodes.begin, nodes.end, position)
+    expected = reference.sampled_rows(nodes.rows, nodes.cells, *ranges)
+    given_rows = (nodes.rows, nodes.values, *ranges, nodes.format)
     count, n_nodes = expected[2][-1], nodes.begin.shape[0]
     room = count + int(rng.integers(0, 3))
     positions, cells = np.full(room, 77, dtype=np.int32), np.full(room, 77, dtype=np.int64)
-    first, total = np.full(n_nodes + 1, 77, dtype=np.int64), np.full(n_nodes, 77, dtype=np.int64)
-    _core.sampled_rows(*ranges, positions, cells, first, total)
-    assert (positions[:count].tolist(), cells[:count].tolist(), first.tolist(), total.tolist()) == expected
+    first, total = np.full(n_nodes + 1, 77, dtype=np.int64), np.full((n_nodes, 2), 77, dtype=np.int64)
+    _core.sampled_rows(*given_rows, positions, cells, first, total)
+    found = positions[:count].tolist(), nodes.packed_rows(cells[:count]).tolist(), first.tolist()
+    assert found == expected[:3]
+    np.testing.assert_array_equal(total, sums_of(np.array(expected[3]), nodes.count_bits))
     assert (positions[count:] == 77).all()
     assert (cells[count:] == 77).all()
     if count:
         with pytest.raises(ValueError, match="more sampled rows than places"):
-            _core.sampled_rows(*ranges, positions[: count - 1], cells[: count - 1], first, total)
+            _core.sampled_rows(*given_rows, positions[: count - 1], cells[: count - 1], first, total)
 
 
 RANGES: dict[str, tuple[list[int], list[int]]] = {
@@ -166,24 +169,25 @@ def test_wrong_nodes_are_refused() -> None:
     rows, cells, begin, end = np.arange(4, dtype=i32), np.ones(5, i64), np.array([0, 2]), np.array([2, 4])
     bad: dict[str, dict[int, object]] = {
         "cells": {2: cells[:3].copy()},
-        "out": {6: np.zeros((1, 3), i64)},
-        "sums": {6: np.zeros((2, 2), i64)},
+        "out": {6: np.zeros((1, 4), i64)},
+        "sums": {6: np.zeros((2, 3), i64)},
     }
-    good = (_core.Pool(2), rows, cells, begin, end, 3, np.zeros((2, 3), i64))
+    good = (_core.Pool(2), rows, cells, begin, end, _core.CellFormat(3), np.zeros((2, 4), i64))
     assert_refused(_core.node_sums, good, {**bad, **bad_ranges(3, 4)})
-    outputs = (np.zeros(5, i32), np.zeros(5, i64), np.zeros(3, i64), np.zeros(2, i64))
+    outputs = (np.zeros(5, i32), np.zeros(5, i64), np.zeros(3, i64), np.zeros((2, 2), i64))
     bad = {
         "row": {0: np.array([0, 1, 2, 5], i32)},
         "no row": {0: np.array([0, 1, 2, -1], i32)},
         "cells": {1: cells[:4].copy()},
         "positions": {4: np.zeros(4, i32)},
-        "out positions": {5: np.zeros(4, i32)},
-        "out cells": {6: np.zeros(4, i64)},
-        "first": {7: np.zeros(2, i64)},
-        "total": {8: np.zeros(3, i64)},
-        "places": {5: np.zeros(3, i32), 6: np.zeros(3, i64)},
+        "out positions": {6: np.zeros(4, i32)},
+        "out cells": {7: np.zeros(4, i64)},
+        "first": {8: np.zeros(2, i64)},
+        "total": {9: np.zeros((3, 2), i64)},
+        "gradient and count": {9: np.zeros((2, 1), i64)},
+        "places": {6: np.zeros(3, i32), 7: np.zeros(3, i64)},
     }
-    good_sample = (rows, cells, begin, end, np.zeros(5, i32), *outputs)
+    good_sample = (rows, cells, begin, end, np.zeros(5, i32), _core.CellFormat(3), *outputs)
     assert_refused(_core.sampled_rows, good_sample, {**bad, **bad_ranges(2, 3)})
 
 

@@ -59,19 +59,19 @@ def fail_in_a_task(pool: _core.Pool) -> None:
     codes = np.zeros((1, n, LANES), dtype=np.uint8)
     cells = np.ones(n, dtype=np.int64)
     rows, edges = np.arange(n, dtype=np.int32), np.arange(n_trees + 1) * (n // n_trees)
-    total, zero = np.full(n_trees, n // n_trees + 2**20 + 10), np.zeros(n_trees, dtype=np.int64)
+    total, zero = np.tile([1, n // n_trees + 10], (n_trees, 1)), np.zeros(n_trees, dtype=np.int64)
     use = np.full(1, OWNED, np.uint8), np.full(1, -1, np.int32), np.zeros((0, CELLS), np.uint8)
     columns = _core.TileColumns(np.full(1, 2, np.int32), *use, np.empty(0))
     tiles = _core.TileSet(codes, np.array([2]), columns)
     scratch = np.zeros((2, n), np.int32), np.zeros(n, np.int64)
     first, n_nodes = np.arange(n_trees + 1) * 9, zero.copy()
-    nodes, gain = np.zeros((first[-1], 8), np.int64), np.zeros(first[-1])
+    nodes, gain = np.zeros((first[-1], len(_core.SUBTREE_FIELDS)), np.int64), np.zeros(first[-1])
     subtrees = (edges[:-1].copy(), edges[1:].copy(), total, zero, zero)
     _core.grow_subtrees(
         pool,
         tiles,
         *subtrees,
-        20,
+        _core.CellFormat(20),
         2,
         1,
         0.0,

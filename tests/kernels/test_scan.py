@@ -35,6 +35,7 @@ from tests.strategies import (
     rich_level,
     scanned,
     seeds,
+    sums_of,
     tiles,
 )
 
@@ -67,9 +68,11 @@ def levels(draw: st.DrawFn, sizes: st.SearchStrategy[int] = level_rows, gradient
 def histograms(codes: U8, nodes: Nodes) -> I64:
     """Histograms of all nodes, node k's in slot k."""
     slot = np.arange(nodes.begin.shape[0])
-    hist = np.zeros((slot.shape[0], codes.shape[0], LANES, CELLS), dtype=np.int64)
-    ranges = (nodes.rows, nodes.cells, nodes.begin, nodes.end, slot, 0, codes.shape[0])
-    _core.build_histograms(_core.Pool(1), codes, *ranges, np.zeros(nodes.rows.shape[0], np.int64), hist)
+    width = CELLS * nodes.format.width
+    hist = np.zeros((slot.shape[0], codes.shape[0], LANES, width), dtype=np.int64)
+    ranges = (nodes.rows, nodes.values, nodes.begin, nodes.end, slot, 0, codes.shape[0])
+    scratch = np.zeros(nodes.rows.shape[0], np.int64)
+    _core.build_histograms(_core.Pool(1), codes, *ranges, nodes.format, scratch, hist)
     return hist
 
 
@@ -79,13 +82,13 @@ def scan(
     columns: Columns,
     slot: I64,
     total: I64,
-    count_bits: int,
+    cell_format: _core.CellFormat,
     min_leaf: int,
     l2: float = 0.0,
 ) -> tuple[F64, I32]:
     gain, where = np.full((slot.shape[0], 2), 77.0), np.full((slot.shape[0], 2, 3), 77, np.int32)
     scanned_columns = _core.TileColumns(*columns)
-    _core.scan_histograms(pool, scanned_columns, hist, slot, total, count_bits, min_leaf, l2, gain, where)
+    _core.scan_histograms(pool, scanned_columns, hist, slot, total, cell_format, min_leaf, l2, gain, where)
     return gain, where
 
 
@@ -94,9 +97,9 @@ def test_scan_histograms(pool: _core.Pool, level: Level, min_leaf: int, l2: floa
     codes, columns, nodes = level
     hist, bits = histograms(codes, nodes), nodes.count_bits
     slot = np.random.default_rng(seed).permutation(nodes.begin.shape[0])
-    gain, where = scan(pool, hist, columns, slot, nodes.total[slot], bits, min_leaf, l2)
+    gain, where = scan(pool, hist, columns, slot, nodes.sums[slot], nodes.format, min_leaf, l2)
     for k, node in enumerate(slot.tolist()):
-        by_column, total = hist[node].reshape(-1, CELLS), int(nodes.total[node])
+        by_column, total = nodes.packed(hist[node]).reshape(-1, CELLS), int(nodes.total[node])
         for side, use in enumerate((OWNED, NEW)):
             best = reference.scan_columns(by_column, columns, use, total, bits, min_leaf, l2)
             assert (float(gain[k, side]), *where[k, side].tolist()) == best[:4]
@@ -111,9 +114,9 @@ def test_a_new_feature_is_chosen_by_its_gain_after_its_price(
     prices = st.one_of(st.sampled_from([0.0, np.inf]), st.floats(0.0, 50.0))
     columns = columns._replace(price=np.array(data.draw(st.lists(prices, min_size=m, max_size=m))))
     slot = np.arange(nodes.begin.shape[0])
-    gain, where = scan(pool, hist, columns, slot, nodes.total, bits, min_leaf)
+    gain, where = scan(pool, hist, columns, slot, nodes.sums, nodes.format, min_leaf)
     for node in slot.tolist():
-        by_column, total = hist[node].reshape(-1, CELLS), int(nodes.total[node])
+        by_column, total = nodes.packed(hist[node]).reshape(-1, CELLS), int(nodes.total[node])
         for side, use in enumerate((OWNED, NEW)):
             best = reference.scan_columns(by_column, columns, use, total, bits, min_leaf)
             assert (float(gain[node, side]), *where[node, side].tolist()) == best[:4]
@@ -123,12 +126,12 @@ def test_a_new_feature_is_chosen_by_its_gain_after_its_price(
 def test_the_best_is_the_best_of_single_columns(pool: _core.Pool, level: Level, min_leaf: int) -> None:
     codes, columns, nodes = level
     hist, slot = histograms(codes, nodes), np.arange(nodes.begin.shape[0])
-    gain, where = scan(pool, hist, columns, slot, nodes.total, nodes.count_bits, min_leaf)
+    gain, where = scan(pool, hist, columns, slot, nodes.sums, nodes.format, min_leaf)
     best = np.full(gain.shape, -np.inf)
     best_where = np.tile(np.array([-1, -1, reference.UNSEEN], dtype=np.int32), (*gain.shape, 1))
     for c in range(columns.use.shape[0]):
         alone = columns._replace(use=np.where(np.arange(columns.use.shape[0]) == c, columns.use, SKIPPED))
-        found, there = scan(_core.Pool(1), hist, alone, slot, nodes.total, nodes.count_bits, min_leaf)
+        found, there = scan(_core.Pool(1), hist, alone, slot, nodes.sums, nodes.format, min_leaf)
         better = found > best
         best[better], best_where[better] = found[better], there[better]
     np.testing.assert_array_equal(gain, best)
@@ -138,19 +141,19 @@ def test_the_best_is_the_best_of_single_columns(pool: _core.Pool, level: Level, 
 @given(pools, levels(), st.sampled_from([1, 5]))
 def test_numbers_are_scanned_like_pairs(pool: _core.Pool, level: Level, min_leaf: int) -> None:
     codes, columns, nodes = level
-    hist, bits, bins = histograms(codes, nodes), nodes.count_bits, columns.n_bins
+    hist, bins = histograms(codes, nodes), columns.n_bins
     slot, n_nodes = np.arange(nodes.begin.shape[0]), nodes.begin.shape[0]
     for c in range(bins.shape[0]):
         direction = int(columns.use[c]) & DIRECTIONS
         only = np.where(np.arange(bins.shape[0]) == c, NEW | direction, SKIPPED).astype(np.uint8)
-        gain, where = scan(pool, hist, columns._replace(use=only), slot, nodes.total, bits, min_leaf)
+        gain, where = scan(pool, hist, columns._replace(use=only), slot, nodes.sums, nodes.format, min_leaf)
         pairs = np.ascontiguousarray(hist[:, c // LANES, c % LANES])
         pair_gain = np.empty(n_nodes)
         bin, side = np.empty(n_nodes, dtype=np.int32), np.empty(n_nodes, dtype=np.int32)
         same = np.full(n_nodes, bins[c], dtype=np.int32)
         use = np.full(n_nodes, direction, dtype=np.uint8)
         _core.scan_pair_histograms(
-            pool, pairs, same, use, nodes.total, bits, min_leaf, 0.0, pair_gain, bin, side
+            pool, pairs, same, use, nodes.sums, nodes.format, min_leaf, 0.0, pair_gain, bin, side
         )
         np.testing.assert_array_equal(gain[:, 1], pair_gain)
         np.testing.assert_array_equal(where[:, 1, 1:], np.stack([bin, side], axis=1))
@@ -163,13 +166,13 @@ def test_equal_columns_give_the_first(size: int, use: int) -> None:
     """Forty equal columns, over several tiles and threads."""
     hist = np.zeros((30, 5, LANES, CELLS), dtype=np.int64)
     hist[..., :3] = np.array([-3, 0, 3]) * 256 + np.array([2, 2, 2])
-    total = hist[:, 0, 0].sum(axis=1)
+    total = sums_of(hist[:, 0, 0].sum(axis=1), 8)
     for first in (0, 7, 8, 39):
         uses = np.where(np.arange(40) < first, SKIPPED, use).astype(np.uint8)
         columns = Columns(
             np.full(40, 3, np.int32), uses, np.full(40, -1, np.int32), np.zeros((0, CELLS), np.uint8)
         )
-        gain, where = scan(_core.Pool(size), hist, columns, np.arange(30), total, 8, 1)
+        gain, where = scan(_core.Pool(size), hist, columns, np.arange(30), total, _core.CellFormat(8), 1)
         side = 0 if use == OWNED else 1
         assert where[:, side].tolist() == [[first, 0, reference.RIGHT]] * 30
         assert gain[:, 1 - side].tolist() == [-np.inf] * 30
@@ -188,7 +191,8 @@ def test_known_categories() -> None:
 
     def scan_one(use: list[int], total: int) -> tuple[list[float], list[list[int]]]:
         columns = Columns(n_bins, np.array(use, np.uint8), rows, uses)
-        gain, where = scan(_core.Pool(1), hist, columns, np.array([0]), np.array([total]), 4, 1)
+        sums = sums_of(np.array([total]), 4)
+        gain, where = scan(_core.Pool(1), hist, columns, np.array([0]), sums, _core.CellFormat(4), 1)
         return gain[0].tolist(), where[0].tolist()
 
     unseen = reference.UNSEEN
@@ -206,7 +210,7 @@ def test_known_categories() -> None:
 
 def test_wrong_shapes_are_refused() -> None:
     i32, i64, u8 = np.int32, np.int64, np.uint8
-    hist, slot, total = np.zeros((2, 2, LANES, CELLS), i64), np.array([1, 0]), np.full(2, 4, i64)
+    hist, slot, total = np.zeros((2, 2, LANES, CELLS), i64), np.array([1, 0]), np.full((2, 2), 4, i64)
     n_bins, use, category_row = np.full(9, 2, i32), np.full(9, OWNED, u8), np.full(9, -1, i32)
     use[3], category_row[3] = CATEGORICAL, 0
     category_use = np.full((1, CELLS), NEW, u8)
@@ -229,6 +233,8 @@ def test_wrong_shapes_are_refused() -> None:
         "no slot": {7: np.array([0, -1])},
         "slots": {7: np.array([0])},
         "total": {8: total[:1].copy()},
+        "gradient and count": {8: total[:, :1].copy()},
+        "packed cells": {9: _core.CellFormat(3, is_wide=True)},
         "gain": {12: np.zeros((1, 2))},
         "gains": {12: np.zeros((2, 3))},
         "where": {13: np.zeros((1, 2, 3), i32)},
@@ -241,4 +247,5 @@ def test_wrong_shapes_are_refused() -> None:
     def scan_them(pool: _core.Pool, hist: I64, *given: Any) -> None:
         _core.scan_histograms(pool, _core.TileColumns(*given[:5]), hist, *given[5:])
 
-    assert_refused(scan_them, (_core.Pool(2), hist, *columns, slot, total, 4, 1, 0.0, *outputs), bad)
+    nodes = (slot, total, _core.CellFormat(4))
+    assert_refused(scan_them, (_core.Pool(2), hist, *columns, *nodes, 1, 0.0, *outputs), bad)

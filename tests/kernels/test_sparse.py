@@ -136,8 +136,8 @@ def search(
     k = nodes.begin.shape[0]
     gain, where = np.full(k, 77.0), np.full((k, 3), 77, dtype=np.int32)
     stored = (table.start, table.rows, codes, columns, edges[1] + 1, zero, use, price)
-    ranges = (nodes.rows, nodes.begin, nodes.end, nodes.total, nodes.cells)
-    _core.search_sparse(pool, *stored, *ranges, nodes.count_bits, leaf, l2, gain, where)
+    ranges = (nodes.rows, nodes.begin, nodes.end, nodes.sums, nodes.values)
+    _core.search_sparse(pool, *stored, *ranges, nodes.format, leaf, l2, gain, where)
     return gain, where
 
 
@@ -153,14 +153,14 @@ def dense_search(
 ) -> tuple[F64, I32]:
     """Best splits by the dense kernels, whose twins are in reference.py."""
     codes, k, m = dense_codes(table, columns, edges, LANES, 0), nodes.begin.shape[0], columns.shape[0]
-    hist = np.zeros((k, codes.shape[0], LANES, CELLS), dtype=np.int64)
-    ranges = (nodes.rows, nodes.cells, nodes.begin, nodes.end, np.arange(k), 0, codes.shape[0])
+    hist = np.zeros((k, codes.shape[0], LANES, CELLS * nodes.format.width), dtype=np.int64)
+    ranges = (nodes.rows, nodes.values, nodes.begin, nodes.end, np.arange(k), 0, codes.shape[0])
     scratch = np.zeros(nodes.rows.shape[0], np.int64)
-    _core.build_histograms(_core.Pool(1), codes, *ranges, scratch, hist)
+    _core.build_histograms(_core.Pool(1), codes, *ranges, nodes.format, scratch, hist)
     none = np.full(m, -1, np.int32), np.zeros((0, CELLS), np.uint8)
     gain, where = np.full((k, 2), 77.0), np.full((k, 2, 3), 77, dtype=np.int32)
     scanned = _core.TileColumns(edges[1] + 1, use, *none, price)
-    at_nodes = (np.arange(k), nodes.total, nodes.count_bits, leaf, l2)
+    at_nodes = (np.arange(k), nodes.sums, nodes.format, leaf, l2)
     _core.scan_histograms(_core.Pool(1), scanned, hist, *at_nodes, gain, where)
     return gain[:, 1], where[:, 1]
 
@@ -268,8 +268,9 @@ def test_wrong_searches_are_refused() -> None:
     i32, i64, u8 = np.int32, np.int64, np.uint8
     stored = (np.array([0, 2, 3]), np.array([0, 3, 1], i32), np.zeros(3, u8), np.array([1, 0]))
     by_column = (np.full(2, 3, i32), np.array([0, 2], u8), np.full(2, NEW, u8), np.zeros(2))
-    nodes = (np.arange(4, dtype=i32), np.array([0, 2]), np.array([2, 4]), np.full(2, 2, i64), np.ones(4, i64))
-    good = (_core.Pool(2), *stored, *by_column, *nodes, 3, 1, 0.0, np.zeros(2), np.zeros((2, 3), i32))
+    ranges, total = (np.array([0, 2]), np.array([2, 4])), np.full((2, 2), 2, i64)
+    nodes = (np.arange(4, dtype=i32), *ranges, total, np.ones(4, i64), _core.CellFormat(3))
+    good = (_core.Pool(2), *stored, *by_column, *nodes, 1, 0.0, np.zeros(2), np.zeros((2, 3), i32))
     bad: dict[str, dict[int, object]] = {
         **{what: {1: start} for what, start in BAD_STARTS.items()},
         "rows": {2: np.zeros(2, i32)},
@@ -291,7 +292,8 @@ def test_wrong_searches_are_refused() -> None:
         "backwards": {10: np.array([3, 2])},
         "beyond": {11: np.array([2, 5])},
         "ends": {11: np.array([2])},
-        "totals": {12: np.full(1, 2, i64)},
+        "totals": {12: total[:1].copy()},
+        "gradient and count": {12: total[:, :1].copy()},
         "cells": {13: np.ones(3, i64)},
         "gain": {17: np.zeros(1)},
         "where": {18: np.zeros((1, 3), i32)},

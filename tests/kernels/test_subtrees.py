@@ -106,12 +106,12 @@ def grow(pool: _core.Pool, job: Job, shared: bool, first: I64 | None = None) -> 
         np.full(first[-1], 77.0),
         np.full(nodes.begin.shape[0], 77, dtype=np.int64),
     )
-    subtrees = (nodes.begin, nodes.end, nodes.total, job.depth, job.stop_rows)
-    limits = (nodes.count_bits, job.fewest_rows, job.min_leaf, job.l2, job.max_depth)
+    subtrees = (nodes.begin, nodes.end, nodes.sums, job.depth, job.stop_rows)
+    limits = (nodes.format, job.fewest_rows, job.min_leaf, job.l2, job.max_depth)
     scratch = np.full((2, n), 77, dtype=np.int32), np.full(n, 77, dtype=np.int64)
     tiles = _core.TileSet(job.codes, job.widths, _core.TileColumns(*job.columns))
     _core.grow_subtrees(
-        pool, tiles, *subtrees, *limits, out.rows, nodes.cells, *scratch, first, out.nodes, out.gain,
+        pool, tiles, *subtrees, *limits, out.rows, nodes.values, *scratch, first, out.nodes, out.gain,
         out.n_nodes, shared,
     )  # fmt: skip
     return out
@@ -137,17 +137,18 @@ def plain(job: Job, rows: I32, total: int, depth: int, stop_rows: int) -> Node:
     return leaf._replace(gain=found.gain, split=found[1:4], children=children)
 
 
-def tree_of(grown: Grown, entries: I64, gains: F64, k: int, seen: set[int]) -> Node:
+def tree_of(job: Job, grown: Grown, entries: I64, gains: F64, k: int, seen: set[int]) -> Node:
     """Read what was written as a tree. A parent's rows are its children's: compare leaves' only."""
     seen.add(k)
-    column, bin, side, left, begin, end, total, depth = entries[k].tolist()
+    column, bin, side, left, begin, end, gradient, count, depth = entries[k].tolist()
+    total = (gradient << job.nodes.count_bits) + count
     node = Node(grown.rows[begin:end].tolist(), total, depth, float(gains[k]), (column, bin, side))
     if left < 0:
         return node
     assert left > k, "parents stand before children"
     assert (entries[left, 4], entries[left + 1, 5]) == (begin, end)
     assert entries[left, 5] == entries[left + 1, 4]
-    children = (tree_of(grown, entries, gains, child, seen) for child in (left, left + 1))
+    children = (tree_of(job, grown, entries, gains, child, seen) for child in (left, left + 1))
     return node._replace(children=tuple(children))
 
 
@@ -167,7 +168,7 @@ def check(job: Job, grown: Grown) -> None:
         place, after = job.first[s : s + 2].tolist()
         count, seen = int(grown.n_nodes[s]), set[int]()
         entries, gains = grown.nodes[place:after], grown.gain[place:after]
-        found = tree_of(grown, entries, gains, 0, seen)
+        found = tree_of(job, grown, entries, gains, 0, seen)
         assert seen == set(range(count)), "all entries belong to the tree"
         assert (entries[count:] == 77).all(), "nothing is written beyond them"
         total, depth, stop = int(job.nodes.total[s]), int(job.depth[s]), int(job.stop_rows[s])
@@ -242,11 +243,11 @@ def test_a_known_tree(shared: bool) -> None:
     grown = grow(_core.Pool(1), one_job(), shared)
     assert grown.rows.tolist() == [0, 2, 1, 3]
     assert grown.n_nodes.tolist() == [3]
-    unseen, left, right = reference.UNSEEN, -6 * 8 + 2, 6 * 8 + 2
+    unseen = reference.UNSEEN
     assert grown.nodes[:3].tolist() == [
-        [0, 0, reference.LEFT, 1, 0, 4, 4, 0],
-        [-1, -1, unseen, -1, 0, 2, left, 1],
-        [-1, -1, unseen, -1, 2, 4, right, 1],
+        [0, 0, reference.LEFT, 1, 0, 4, 0, 4, 0],
+        [-1, -1, unseen, -1, 0, 2, -6, 2, 1],
+        [-1, -1, unseen, -1, 2, 4, 6, 2, 1],
     ]
     assert grown.gain[:3].tolist() == [36.0, 0.0, 0.0]
 
@@ -281,10 +282,10 @@ def test_wrong_shapes_are_refused() -> None:
     job = one_job()
     ones, two = np.zeros(1, i64), np.zeros(2, i64)
     tables = (job.codes, job.widths, *job.columns)
-    subtrees = (job.nodes.begin, job.nodes.end, job.nodes.total, job.depth, job.stop_rows)
+    subtrees = (job.nodes.begin, job.nodes.end, job.nodes.sums, job.depth, job.stop_rows)
     arrays = (job.nodes.rows, job.nodes.cells, np.zeros((2, 4), i32), np.zeros(4, i64))
     outputs = (np.array([0, 3]), np.zeros((3, ENTRIES), i64), np.zeros(3), np.zeros(1, i64))
-    good = (_core.Pool(2), *tables, *subtrees, 3, 2, 1, 0.0, 9, *arrays, *outputs, False)
+    good = (_core.Pool(2), *tables, *subtrees, _core.CellFormat(3), 2, 1, 0.0, 9, *arrays, *outputs, False)
     bad: dict[str, dict[int, object]] = {
         "directed category": {4: np.array([CATEGORICAL | RISING], u8)},
         "lanes": {1: np.zeros((1, 4, 4), u8)},
@@ -302,7 +303,9 @@ def test_wrong_shapes_are_refused() -> None:
         "before": {8: np.array([-1])},
         "backwards": {8: np.array([3]), 9: np.array([2])},
         "beyond": {9: np.array([5])},
-        **{f"subtree array {k}": {k: two} for k in (8, 9, 10, 11, 12, 25)},
+        **{f"subtree array {k}": {k: two} for k in (8, 9, 11, 12, 25)},
+        "totals": {10: np.zeros((2, 2), i64)},
+        "gradient and count": {10: np.zeros((1, 1), i64)},
         "one row to split": {14: 1},
         "empty leaves": {15: 0},
         "rows": {18: np.arange(3, dtype=i32)},
@@ -315,7 +318,7 @@ def test_wrong_shapes_are_refused() -> None:
         "places backwards": {22: np.array([3, 0])},
         "places beyond": {22: np.array([0, 4])},
         "no place": {22: np.array([0, 0])},
-        "entries": {23: np.zeros((3, 7), i64)},
+        "entries": {23: np.zeros((3, ENTRIES - 1), i64)},
         "gain": {24: np.zeros(2)},
     }
 

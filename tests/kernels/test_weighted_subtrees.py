@@ -42,7 +42,7 @@ def repeated_job(job: Job, weights: I64) -> tuple[Job, I64]:
 def trees(job: Job, grown: Grown) -> list[Node]:
     """What was written, as trees."""
     places = zip(job.first[:-1].tolist(), job.first[1:].tolist(), strict=True)
-    return [tree_of(grown, grown.nodes[a:b], grown.gain[a:b], 0, set()) for a, b in places]
+    return [tree_of(job, grown, grown.nodes[a:b], grown.gain[a:b], 0, set()) for a, b in places]
 
 
 def with_rows(node: Node, source: I64, weights: I64) -> Node:

@@ -61,6 +61,7 @@ def repeated(nodes: Nodes, weights: I64) -> tuple[Nodes, I64]:
         place[nodes.begin],
         place[nodes.end],
         nodes.count_bits,
+        nodes.is_wide,
     ), source
 
 
@@ -92,10 +93,16 @@ def test_fixed_point_sum_of_repeated_rows(drawn: list[tuple[float, int]], scale:
 def pack(
     pool: _core.Pool, residuals: F64, weights: I64, centre: float, scale: float, count_bits: int
 ) -> tuple[I64, int, int]:
-    """Cells, their sum, and the sum of squares."""
-    cells = np.full(residuals.shape[0], 77, dtype=np.int64)
-    total, high, low = _core.pack_cells(pool, residuals, weights, centre, scale, count_bits, cells)
-    return cells, total, (high << 32) + low
+    """Packed cells, their sum, and the sum of squares; wide ones have the same sums."""
+    cells, wide = np.full((2, residuals.shape[0]), 77, dtype=np.int64)
+    given_rows, form = (pool, residuals, weights, centre, scale), _core.CellFormat(count_bits)
+    gradient, count, high, low = _core.pack_cells(*given_rows, form, cells)
+    form = _core.CellFormat(count_bits, is_wide=True)
+    assert _core.pack_cells(*given_rows, form, wide) == (gradient, count, high, low)
+    each = reference.each_weight(weights, residuals.shape[0])
+    residual = reference.fixed_point(residuals - centre, scale)
+    np.testing.assert_array_equal(wide, residual * 2**count_bits + each)
+    return cells, (gradient << count_bits) + count, (high << 32) + low
 
 
 @given(
@@ -183,9 +190,9 @@ def test_known_quantiles(share: float, expected: float) -> None:
 
 
 def node_sums(pool: _core.Pool, nodes: Nodes) -> list[tuple[int, int]]:
-    out = np.full((nodes.begin.shape[0], 3), 77, dtype=np.int64)
-    _core.node_sums(pool, nodes.rows, nodes.cells, nodes.begin, nodes.end, nodes.count_bits, out)
-    return [(cells, (high << 32) + low) for cells, high, low in out.tolist()]
+    out = np.full((nodes.begin.shape[0], 4), 77, dtype=np.int64)
+    _core.node_sums(pool, nodes.rows, nodes.values, nodes.begin, nodes.end, nodes.format, out)
+    return [((g << nodes.count_bits) + n, (high << 32) + low) for g, n, high, low in out.tolist()]
 
 
 @given(pools, level_rows.flatmap(lambda n: nodes_of(n, 2**28)), kinds, seeds)

@@ -12,8 +12,8 @@ from gtgbm.exact import Table
 
 __all__ = ["MAX_COLUMNS", "AnyTable", "as_table", "check_rows", "check_sparse", "issparse", "unmasked"]
 
-_MAX_ROWS = 1 << 28
-"""With more rows, a packed cell would leave too few bits for gradients, least of all with weights."""
+_MAX_ROWS = 1 << 30
+"""Whole weights of more rows could add up to 2**31, for which cells and sums of squares have no room."""
 
 MAX_COLUMNS = 1 << 27
 """Every column takes about 50 bytes and 0.2 microseconds of a fit, even if it is empty: these take 7 GB."""

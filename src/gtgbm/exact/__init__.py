@@ -34,7 +34,7 @@ from gtgbm.exact.communicator import (
     union,
 )
 from gtgbm.exact.context import FitContext
-from gtgbm.exact.fixed_point import INT16_LARGEST, Cells, as_int16, exact_mean, pack
+from gtgbm.exact.fixed_point import INT16_LARGEST, Cells, as_int16, exact_mean, pack, squared_errors
 from gtgbm.exact.hashing import digest_of_rows, drawn_rows, row_hashes
 from gtgbm.exact.lent import lend, read_only
 from gtgbm.exact.messages import array_of, bytes_of
@@ -89,6 +89,7 @@ __all__ = [
     "read_only",
     "row_hashes",
     "select",
+    "squared_errors",
     "union",
     "weighted_quantiles",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from gtgbm import _core
 from gtgbm.exact.arrays import F64, I16, I64
 from gtgbm.exact.context import FitContext
-from gtgbm.exact.weights import RowWeights, power_of_two_scale
+from gtgbm.exact.weights import PACKED_ROW_BITS, RowWeights, power_of_two_scale
 
 _GRADIENT_BITS = 28
 """Finest rounding used: 2**-28 of the largest residual, finer than LightGBM's float32 gradients."""
@@ -22,8 +21,12 @@ _LARGEST_EXPONENT = 900
 """Largest exponent of values whose mean is taken as they are, and of the power of two for others."""
 _MEAN_BITS = 40
 """Bits of the largest value that the values of a mean keep; with fewer, a second sum has what is left."""
-_FEWEST_LEVELS = 4
-"""Fewest units of fixed point of the mean absolute residual; with fewer, splits are warned of."""
+_PACKED_COUNT_BITS = 25
+"""Most bits of the sum of weights of a table with packed cells, of which it leaves residuals few enough;
+Newton steps of small tables have weights of 25 bits together."""
+_MOST_COUNT_BITS = 31
+_WIDE_BITS = 31
+"""Bits of the largest residual in wide cells. Squares and sums over 2**31 rows still fit into 63 bits."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +36,14 @@ class Cells:
     Attributes
     ----------
     values : ndarray of int64, shape (n,)
-        ``((round(residual * scale) << count_bits) + 1) * weight`` of each row.
+        Weight w and fixed-point residual ``q = round(residual * scale)`` of each row, in the format of the
+        cells: ``(q * w << count_bits) + w``, or ``(q << count_bits) + w`` where cells are wide.
     scale : float
         Fixed-point scale, a power of two.
-    count_bits : int
-        Number of low bits of a cell that hold the row count; the gradient has the bits above.
-    total : int
-        Sum of all cells: the root's gradient sum and row count. Row counts are sums of weights.
+    format : CellFormat
+        Number of low bits that hold a weight, and whether cells are wide: two numbers instead of one.
+    total : tuple of int
+        The root's gradient sum and row count. Row counts are sums of weights.
     squares : tuple of int
         The root's weighted sum of squared fixed-point residuals, as ``high * 2**32 + low``.
     n_total : int
@@ -48,37 +52,36 @@ class Cells:
 
     values: I64
     scale: float
-    count_bits: int
-    total: int
+    format: _core.CellFormat
+    total: tuple[int, int]
     squares: tuple[int, int]
     n_total: int
 
-    def count(self, total: I64) -> I64:
-        """Return the row counts in cell sums."""
-        return total & ((1 << self.count_bits) - 1)
+    def weights(self, values: I64) -> I64:
+        """Return the weights of rows, given by their `values`."""
+        return values & ((1 << self.format.count_bits) - 1)
 
-    def gradient(self, total: I64) -> I64:
-        """Return the gradient sums in cell sums, in fixed point."""
-        return total >> self.count_bits
+    def gradients(self, values: I64) -> I64:
+        """Return what rows, given by their `values`, add to gradient sums: ``q * w``, in fixed point."""
+        residuals = values >> self.format.count_bits
+        return residuals * self.weights(values) if self.format.is_wide else residuals
 
-    def sse(self, total: I64, squares: I64) -> F64:
-        """Return squared errors around the mean, in squared fixed-point units.
 
-        Parameters
-        ----------
-        total : ndarray of int64, shape (nodes,)
-        squares : ndarray of int64, shape (nodes, 2)
-        """
-        # Python integers are exact: floats would leave a pure node a small error that seems worth a split.
-        mask = (1 << self.count_bits) - 1
-        exact = zip(total.tolist(), squares.tolist(), strict=True)
-        return np.array(
-            [
-                (((high << 32) + low) * (t & mask) - (t >> self.count_bits) ** 2) / max(t & mask, 1)
-                for t, (high, low) in exact
-            ],
-            dtype=np.float64,
-        )
+def squared_errors(total: I64, squares: I64) -> F64:
+    """Return squared errors around the mean, in squared fixed-point units, shape (nodes,).
+
+    Parameters
+    ----------
+    total : ndarray of int64, shape (nodes, 2)
+        Gradient sum and row count.
+    squares : ndarray of int64, shape (nodes, 2)
+        High and low part.
+    """
+    # Python integers are exact: floats would leave a pure node a small error that seems worth a split.
+    exact = zip(total.tolist(), squares.tolist(), strict=True)
+    return np.array(
+        [(((high << 32) + low) * n - g**2) / max(n, 1) for (g, n), (high, low) in exact], dtype=np.float64
+    )
 
 
 def pack(residuals: F64, weights: RowWeights, context: FitContext, *, centred: bool = True) -> Cells:
@@ -97,16 +100,32 @@ def pack(residuals: F64, weights: RowWeights, context: FitContext, *, centred: b
     centre = _mean(residuals, weights.cells, weights.total_cells, largest, context) if centred else 0.0
     # The largest centred residual. Subtraction rounds monotonically, so the extremes stay the extremes.
     largest = context.largest(max(centre - low, high - centre))
-    count_bits = weights.total_cells.bit_length()
+    form = cell_format(weights)
     # 64 bits hold the sign, a sum of n gradients (bits + count_bits) and a count (count_bits).
-    safe_bits = 62 - 2 * count_bits
-    scale = power_of_two_scale(largest, min(_GRADIENT_BITS, safe_bits))
-    if safe_bits < _AMPLE_BITS and largest > 0.0:
+    safe_bits = 62 - 2 * form.count_bits
+    if form.is_wide:
+        scale = power_of_two_scale(largest, _WIDE_BITS)
+    elif safe_bits >= _AMPLE_BITS or largest <= 0.0:
+        scale = power_of_two_scale(largest, min(_GRADIENT_BITS, safe_bits))
+    else:
         scale = _scale_of_sums(residuals, weights, centre, largest, context)
     values = np.empty(residuals.shape[0], dtype=np.int64)
-    local = _core.pack_cells(pool, residuals, weights.cells, centre, scale, count_bits, values)
-    total, squares_high, squares_low = communicator.sum(np.array(local, dtype=np.int64)).tolist()
-    return Cells(values, scale, count_bits, total, (squares_high, squares_low), weights.n_total)
+    local = _core.pack_cells(pool, residuals, weights.cells, centre, scale, form, values)
+    gradient, count, squares_high, squares_low = communicator.sum(np.array(local, dtype=np.int64)).tolist()
+    total, squares = (gradient, count), (squares_high, squares_low)
+    return Cells(values, scale, form, total, squares, weights.n_total)
+
+
+def cell_format(weights: RowWeights) -> _core.CellFormat:
+    """Return packed cells if they leave the gradient enough bits, else wide ones."""
+    count_bits = weights.total_cells.bit_length()
+    if count_bits > _MOST_COUNT_BITS:
+        raise ValueError(
+            f"the weights of {weights.n_total} rows add up to {weights.total_cells} units, which is 2**31 or "
+            "more: train on a sample of the rows"
+        )
+    is_wide = weights.n_total.bit_length() > PACKED_ROW_BITS or count_bits > _PACKED_COUNT_BITS
+    return _core.CellFormat(count_bits, is_wide)
 
 
 def _scale_of_sums(
@@ -124,24 +143,9 @@ def _scale_of_sums(
     # No subset of rows adds up to more than those of one sign. Each row is rounded here and in its cell.
     most = (max(rises, falls) + total) / fine
     room = (1 << (63 - total.bit_length())) - total
-    if room <= 0:
-        raise ValueError(
-            f"the weights of {weights.n_total} rows add up to {total} units, which leaves no bits for "
-            "residuals: train on a sample of the rows"
-        )
     exponent = math.frexp(room / most)[1] - 1
     finest = power_of_two_scale(largest, _GRADIENT_BITS)
-    scale = min(math.ldexp(1.0, max(min(exponent, 500), -500)), finest)
-    levels = scale * (rises + falls) / fine / total
-    if scale < finest and levels < _FEWEST_LEVELS:
-        warnings.warn(
-            f"the cells of {weights.n_total} rows leave the mean absolute residual {levels:.1f} units, fewer "
-            f"than {_FEWEST_LEVELS} levels: train on a sample of the rows, without sample_weight, or with "
-            "criterion='residuals'",
-            UserWarning,
-            stacklevel=2,
-        )
-    return scale
+    return min(math.ldexp(1.0, max(min(exponent, 500), -500)), finest)
 
 
 INT16_LARGEST = 32000.0

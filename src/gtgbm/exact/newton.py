@@ -16,7 +16,9 @@ otherwise have steps so large that fixed point leaves no bits for all other rows
 _BITS = 25
 """Curvatures become integers whose weighted sum has this many bits, or three more than the sum of weights."""
 _MOST_BITS = 29
-"""If that is more than so many, little is left for residuals: weight and curvature are rounded together."""
+"""If that is more than so many, there may be no room for it: weight and curvature are rounded together."""
+_PRODUCT_BITS = 30
+"""Bits of their sum then; what rounding adds, at most a unit for each of 2**30 rows, keeps it below 2**31."""
 
 
 def newton_problem(
@@ -66,7 +68,7 @@ def _of_products(
     products = each * curvatures
     largest = context.largest(float(products.max(initial=0.0)))
     total = exact_sum(products, largest, weights.n_total, context.communicator)
-    unit = math.ldexp(1.0, weights.n_total.bit_length() + 2 - math.frexp(total)[1])
+    unit = math.ldexp(1.0, _PRODUCT_BITS - math.frexp(total)[1])
     cells = np.where(each > 0.0, np.maximum(np.rint(products * unit), 1.0), 0.0)
     target = residuals * each * unit / np.maximum(cells, 1.0)
     return target, cells.astype(np.int64), unit * weights.l2_unit / weights.cell_unit

@@ -12,7 +12,12 @@ from gtgbm.exact.communicator import ALONE, Communicator
 
 _CELL_BITS = 23
 """Fractional weights become integers whose sum has this many bits. Finer ones would leave the gradient fewer
-bits of a histogram cell."""
+bits of a packed histogram cell."""
+_MOST_CELL_BITS = 30
+"""The same where cells are wide, and the most bits of whole weights that stay as they are: with what rounding
+adds, the sum is below 2**31, for which wide cells and sums of squares have room."""
+PACKED_ROW_BITS = 21
+"""Most bits of the number of rows of a table with packed cells; with more they are wide."""
 _FINE_BITS = 38
 """The same for leaf values, whose sums have 62 bits for weight and gradient together."""
 _ORDINARY = (1e-9, 1e9)
@@ -85,13 +90,13 @@ class RowWeights:
             weight = np.ldexp(weight, -math.frexp(largest)[1])
             largest = math.ldexp(largest, -math.frexp(largest)[1])
         total = exact_sum(weight, largest, n_total, communicator)
-        cell_bits = max(_CELL_BITS, n_total.bit_length() + 2)
-        if total <= 2.0**cell_bits and counts and unit == 1.0:
+        cell_bits = _CELL_BITS if n_total.bit_length() <= PACKED_ROW_BITS else _MOST_CELL_BITS
+        if total <= 2.0**_MOST_CELL_BITS and counts and unit == 1.0:
             integers = weight.astype(np.int64)
             (total_count,) = _totals(communicator, integers)
             return cls(n_rows, integers, integers, 1.0, 1.0, total_count, total_count, n_total)
         cells, cell_unit = _rounded(weight, total, cell_bits)
-        fine, fine_unit = _rounded(weight, total, max(_FINE_BITS, cell_bits))
+        fine, fine_unit = _rounded(weight, total, _FINE_BITS)
         total_cells, total_fine = _totals(communicator, cells, fine)
         row = cell_unit * unit if counts else total_cells / n_nonzero
         units = cell_unit, fine_unit

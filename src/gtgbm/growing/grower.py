@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gtgbm.exact import F64, I32, I64, Bool, FitContext, RowWeights, pack
+from gtgbm.exact import F64, I32, I64, Bool, FitContext, RowWeights, pack, squared_errors
 from gtgbm.growing.backoff import SearchBackoff
 from gtgbm.growing.best_first import NodeFeatures, best_first, used_purchases
 from gtgbm.growing.feature_columns import FeatureColumns
@@ -133,7 +133,7 @@ class TreeGrower:
             cells = pack(residuals, weights, context, centred=limits.l2 == 0.0)
             self._order.start_tree()
             features = None if allowed is None else self._columns.owned.features_of(allowed)
-        root_sse = float(cells.sse(np.array([cells.total]), np.array([cells.squares]))[0])
+        root_sse = float(squared_errors(np.array([cells.total]), np.array([cells.squares]))[0])
         tree = TreeContext(context, cells, self._order, limits, root_sse)
         # The price has the unit of gains: squared fixed-point residuals times integer weights.
         costs.start_tree(root_sse, cells.scale * math.sqrt(weights.cell_unit), features)

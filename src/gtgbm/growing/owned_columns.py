@@ -223,8 +223,8 @@ class OwnedColumns:
         -------
         n_left : ndarray of int64, shape (k,)
             Rows of the left children on this machine.
-        sums : ndarray of int64, shape (k, 3)
-            Their cell sum and squares (high, low).
+        sums : ndarray of int64, shape (k, 4)
+            Their gradient sum, row count and squares (high, low).
         """
         position, order = self._position[splits.feature], tree.order
         n_left = np.empty(position.shape[0], dtype=np.int64)

@@ -21,7 +21,7 @@ from gtgbm.tree import (
 
 _FIELD = {name: place for place, name in enumerate(_core.SUBTREE_FIELDS)}
 _COLUMN, _SIDE, _LEFT = (_FIELD[name] for name in ("column", "missing_side", "left"))
-_BEGIN, _END, _TOTAL = (_FIELD[name] for name in ("begin", "end", "total"))
+_BEGIN, _END, _GRADIENT, _COUNT = (_FIELD[name] for name in ("begin", "end", "gradient", "count"))
 _NO_LIMIT = 1 << 40
 _SMALL_NODE = 2048
 _SMALL_SHARE = 8
@@ -40,7 +40,7 @@ def grow_down(tree: TreeContext, level: Level, owned: OwnedColumns, builder: Tre
         return level.nodes[:0]
     # All threads work on one large node together; small nodes are distributed among threads.
     n_rows = tree.order.rows.shape[0]
-    total_weight = int(tree.cells.count(np.array([tree.cells.total]))[0])
+    total_weight = tree.cells.total[1]
     # The limit is in units of the weights, since numbers of rows are sums of weights.
     small = max(1, max(_SMALL_NODE, n_rows // _SMALL_SHARE) * total_weight // n_rows)
     is_large = level.n_rows > small
@@ -57,7 +57,7 @@ def grow_down(tree: TreeContext, level: Level, owned: OwnedColumns, builder: Tre
         return found
     found = from_left_to_right(found)
     # Summed only now: reading all rows of nodes that are grown further would take a tenth of a fit.
-    return with_squares(found, lambda begin, end: tree.sums(begin, end)[:, 1:])
+    return with_squares(found, lambda begin, end: tree.sums(begin, end)[:, 2:])
 
 
 def _grow_by_levels(tree: TreeContext, level: Level, owned: OwnedColumns, builder: TreeBuilder) -> I64:
@@ -101,8 +101,8 @@ def _grow_subtrees(
         The nodes that were not split because of `stop_rows`, as in `node_table`, their squares still 0.
     """
     if len(level) == 0:
-        none = np.empty(0, dtype=np.int64)
-        return node_table(none, none, none, none, none, none, np.empty((0, 2), dtype=np.int64))
+        none, sums = np.empty(0, dtype=np.int64), np.empty((0, 2), dtype=np.int64)
+        return node_table(none, none, none, none, none, sums, sums)
     # A binary tree with k leaves has 2 k - 1 nodes.
     room = np.maximum(2 * np.minimum(level.n_rows // tree.min_leaf, level.size) - 1, 1)
     first = np.concatenate([[0], np.cumsum(room)])
@@ -117,7 +117,7 @@ def _grow_subtrees(
         total=level.total.copy(),
         depth=level.depth.copy(),
         stop_rows=stop_rows,
-        count_bits=tree.cells.count_bits,
+        format=tree.cells.format,
         fewest_rows=limits.fewest_rows,
         min_leaf=limits.min_leaf,
         l2=limits.l2,
@@ -139,14 +139,15 @@ def _grow_subtrees(
     base = builder.n_nodes - 1 + np.repeat(np.cumsum(n_nodes - 1) - (n_nodes - 1), n_nodes)
     number = np.where(local == 0, np.repeat(level.number, n_nodes), base + local)
     new = used[local > 0]
-    builder.add_nodes(tree.cells.count(new[:, _TOTAL]), new[:, _BEGIN], new[:, _END])
+    builder.add_nodes(new[:, _COUNT], new[:, _BEGIN], new[:, _END])
     split = np.flatnonzero(used[:, _LEFT] >= 0)
     position, bins, side = used[split, _COLUMN : _SIDE + 1].astype(np.int32).T
     rules = owned.rules(owned.tiles.feature_of(position, bins), bins)
     builder.add_splits(number[split], rules, side, gain[place[split]], base[split] + used[split, _LEFT])
-    is_leaf, n_rows = used[:, _LEFT] < 0, tree.cells.count(used[:, _TOTAL])
+    is_leaf, n_rows = used[:, _LEFT] < 0, used[:, _COUNT]
     left_open = np.flatnonzero(is_leaf & (n_rows <= np.repeat(stop_rows, n_nodes)))
-    begin, end, total, depth = used[left_open, _BEGIN:].T
+    begin, end, *_, depth = used[left_open, _BEGIN:].T
+    total = used[left_open, _GRADIENT : _COUNT + 1]
     due_rows = np.repeat(level.due_rows, n_nodes)[left_open]
     squares = np.zeros((begin.shape[0], 2), dtype=np.int64)
     return node_table(begin, end, number[left_open], depth, due_rows, total, squares)

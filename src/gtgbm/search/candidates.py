@@ -103,19 +103,20 @@ class RowSample:
     def of(self, tree: TreeContext, level: Level, nodes: I64) -> SampledNodes:
         """Return the sampled rows of some nodes."""
         cells = self.cells(tree)
-        count = tree.cells.count
         if level.size[nodes[0]] == tree.cells.n_total:
             # The root has all rows in order, so there is no need to go through the rows that are not sampled.
             first, last = np.zeros(1, dtype=np.int64), np.full(1, cells.shape[0])
-            total = cells.sum(keepdims=True)
-            return SampledNodes(self._every, cells, cells, first, last, total, count(total))
-        first, total = np.empty(nodes.shape[0] + 1, dtype=np.int64), np.empty(nodes.shape[0], dtype=np.int64)
+            total = np.array([[part.sum() for part in _gradients_and_weights(tree, cells)]])
+            return SampledNodes(self._every, cells, cells, first, last, total)
+        k = nodes.shape[0]
+        first, total = np.empty(k + 1, dtype=np.int64), np.empty((k, 2), dtype=np.int64)
         _core.sampled_rows(
             rows=tree.order.rows,
             cells=tree.cells.values,
             begin=level.begin[nodes],
             end=level.end[nodes],
             position=self._position,
+            format=tree.cells.format,
             out_positions=self._positions,
             out_cells=self._cells,
             first=first,
@@ -123,7 +124,7 @@ class RowSample:
         )
         if not tree.context.is_alone:
             return self._of_all(tree, cells, first)
-        return SampledNodes(self._positions, self._cells, cells, first[:-1], first[1:], total, count(total))
+        return SampledNodes(self._positions, self._cells, cells, first[:-1], first[1:], total)
 
     def _of_all(self, tree: TreeContext, cells: I64, first: I64) -> SampledNodes:
         """Return the sampled rows of nodes on all workers; this one found those of node k at `first[k]`."""
@@ -134,12 +135,15 @@ class RowSample:
         number = assemble(own, positions, self.rows.shape[0], tree.context.communicator)
         order = np.argsort(number, kind="stable")
         bounds = np.searchsorted(number[order], np.arange(1, n_nodes + 2))
-        sums = np.concatenate([[0], np.cumsum(cells[order])])
+        sums = np.zeros((cells.shape[0] + 1, 2), dtype=np.int64)
+        np.cumsum(np.stack(_gradients_and_weights(tree, cells[order]), axis=1), axis=0, out=sums[1:])
         begin, end = bounds[:-1].astype(np.int64), bounds[1:].astype(np.int64)
-        total = sums[end] - sums[begin]
-        return SampledNodes(
-            order.astype(np.int32), cells[order], cells, begin, end, total, tree.cells.count(total)
-        )
+        return SampledNodes(order.astype(np.int32), cells[order], cells, begin, end, sums[end] - sums[begin])
+
+
+def _gradients_and_weights(tree: TreeContext, values: I64) -> tuple[I64, I64]:
+    """Return what rows add to the two sums of a node, each of shape (rows,)."""
+    return tree.cells.gradients(values), tree.cells.weights(values)
 
 
 class SideTerms(NamedTuple):
@@ -171,10 +175,8 @@ class SampledNodes:
         Packed residuals of the whole sample, in the order of the sample.
     begin, end : ndarray of int64, shape (nodes,)
         The rows of node k are ``positions[begin[k]:end[k]]``.
-    total : ndarray of int64, shape (nodes,)
-        Cell sum of each node's sampled rows.
-    n_rows : ndarray of int64, shape (nodes,)
-        Number of sampled rows, or their sum of weights.
+    total : ndarray of int64, shape (nodes, 2)
+        Gradient sum and row count of each node's sampled rows.
     """
 
     positions: I32
@@ -183,7 +185,12 @@ class SampledNodes:
     begin: I64
     end: I64
     total: I64
-    n_rows: I64
+
+    @property
+    def n_rows(self) -> I64:
+        """Number of sampled rows of each node, or their sum of weights, shape (nodes,)."""
+        counts: I64 = self.total[:, 1]
+        return counts
 
     def gains(self, tree: TreeContext, node: I64, columns: PairColumns, terms: SideTerms) -> F64:
         """Return the gain of the best split of each pair of a node and a column, on the sampled rows only."""

@@ -102,7 +102,7 @@ class GroupSearch:
         """Start the tree's record of gains, and re-draw subsets if they are due."""
         self._recent_gains.append(0.0)
         with self._timings.stage("dealing"):
-            residuals = tree.cells.gradient(self._tested.cells(tree))
+            residuals = tree.cells.gradients(self._tested.cells(tree))
             self._tests.start_tree(residuals, costs)
 
     def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
@@ -154,7 +154,7 @@ class GroupSearch:
         with self._timings.stage("group tests"):
             tested = self._tested.of(tree, level, nodes)
             terms = self._terms(tree, self._tested)
-            feature, gain = self._tests.search(tested, tree.cells.count_bits, terms, costs)
+            feature, gain = self._tests.search(tested, tree.cells.format, terms, costs)
         with self._timings.stage("screening"):
             kept = ~costs.is_known[feature] & costs.is_allowed[feature]
             if self._screening.by_tests:
@@ -173,8 +173,7 @@ class GroupSearch:
             sampled = self._trend_rows.of(tree, level, nodes[place])
             is_excluded = (costs.is_known | ~costs.is_allowed)[: self.n_columns]
             # As a share of the total weight, since `min_leaf` is in units of the weights.
-            total = int(tree.cells.count(np.array([tree.cells.total]))[0])
-            least_share = tree.min_leaf / max(total, 1)
+            least_share = tree.min_leaf / max(tree.cells.total[1], 1)
             # Prices are those of all rows; the trends are those of a sample of them.
             price = costs.search_prices(self._trends.features)
             share = self._trend_rows.rows.shape[0] / self._n_rows

@@ -134,7 +134,7 @@ class GroupTests:
         )
 
     def search(
-        self, tested: SampledNodes, count_bits: int, terms: SideTerms, costs: FeatureCosts
+        self, tested: SampledNodes, cell_format: _core.CellFormat, terms: SideTerms, costs: FeatureCosts
     ) -> tuple[I64, F64]:
         """Return the candidates of each node with their gain on its test rows: one feature per subset.
 
@@ -142,6 +142,8 @@ class GroupTests:
         ----------
         tested : SampledNodes
             Test rows of the nodes.
+        cell_format : CellFormat
+            Format of their cells.
         costs : FeatureCosts
             Of cheaper features, less gain is enough.
 
@@ -169,7 +171,7 @@ class GroupTests:
                 cells=tested.cells,
                 begin=tested.begin,
                 end=tested.end,
-                count_bits=count_bits,
+                format=cell_format,
                 min_leaf=terms.min_leaf,
                 l2=terms.l2,
                 feature=feature,

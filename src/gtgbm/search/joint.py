@@ -116,7 +116,7 @@ class JointSearch:
 
     def _chance(self, tree: TreeContext, n_features: int) -> float:
         """Return what the best of some useless features gains at the root by chance."""
-        n_rows = max(int(tree.cells.count(np.array([tree.cells.total]))[0]), 1)
+        n_rows = max(tree.cells.total[1], 1)
         share = min(tree.limits.min_leaf / n_rows, 0.5)
         return chance_gain(n_features, share) * tree.root_sse * tree.limits.row / n_rows
 
@@ -124,7 +124,7 @@ class JointSearch:
 def _mean(tree: TreeContext, rows: F64) -> float:
     """Return the mean residual of some rows, given by a mask, without the mean that the cells lack."""
     values = tree.cells.values[rows]
-    sums = np.array([tree.cells.count(values).sum(), tree.cells.gradient(values).sum()], dtype=np.int64)
+    sums = np.array([tree.cells.weights(values).sum(), tree.cells.gradients(values).sum()], dtype=np.int64)
     count, gradient = tree.sum(sums).tolist()
     mean: float = gradient / tree.cells.scale / max(count, 1)
     return mean

@@ -69,7 +69,7 @@ class SparseLevelSearch:
             end=level.end[nodes],
             total=level.total[nodes],
             cells=tree.cells.values,
-            count_bits=tree.cells.count_bits,
+            format=tree.cells.format,
             min_leaf=tree.min_leaf,
             l2=tree.limits.l2,
             gain=gain,

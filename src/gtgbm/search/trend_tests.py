@@ -105,8 +105,8 @@ class TrendTests:
         for k in range(weight.shape[0]):
             part = slice(sampled.begin[k], sampled.end[k])
             of_rows = sampled.cells[part]
-            mean = cells.gradient(sampled.total[k]) / max(sampled.n_rows[k], 1)
-            centred = cells.gradient(of_rows) - cells.count(of_rows) * mean
+            mean = sampled.total[k, 0] / max(sampled.n_rows[k], 1)
+            centred = cells.gradients(of_rows) - cells.weights(of_rows) * mean
             weight[k, sampled.positions[part]] = as_int16(centred)
             scales[k] = (INT16_LARGEST / np.abs(centred).max(initial=1.0)) ** 2 * sampled.n_rows[k]
         sums = np.empty((weight.shape[0], self._packed.shape[0], 2), dtype=np.int64)

@@ -115,8 +115,11 @@ class TreeContext:
         return self.context.communicator.sum(values)
 
     def sums(self, begin: I64, end: I64) -> I64:
-        """Return the cell sum and squares (high, low) of ranges of rows on this machine, shape (k, 3)."""
-        sums = np.empty((begin.shape[0], 3), dtype=np.int64)
-        bits = self.cells.count_bits
-        _core.node_sums(self.pool, self.order.rows, self.cells.values, begin, end, bits, sums)
+        """Return the sums of ranges of rows on this machine, shape (k, 4).
+
+        They are gradient sum, row count and squares (high, low).
+        """
+        sums = np.empty((begin.shape[0], 4), dtype=np.int64)
+        cells = self.cells
+        _core.node_sums(self.pool, self.order.rows, cells.values, begin, end, cells.format, sums)
         return sums

@@ -13,7 +13,6 @@ from gtgbm.tree.sibling_subtraction import KeptHistograms, SiblingPlan
 from gtgbm.tree.splits import SAME_PRICES, BestSplits, ScanPrices, Splits
 
 _TILE_CELLS = LANES * CELLS
-_TILE_BYTES = _TILE_CELLS * 8
 _KEPT_BYTES = 512 << 20
 """Histograms of a level that are larger than this are not kept."""
 _ROWS_WORTH_KEEPING = 1024
@@ -57,7 +56,7 @@ class LevelHistograms:
         if nodes.shape[0] == 0 or self._tiles.n_columns == 0:
             self._kept.forget()
             return BestSplits(*(Splits.none(nodes.shape[0]) for _ in BestSplits._fields))
-        level_bytes = 2 * nodes.shape[0] * self._tiles.n_tiles * _TILE_BYTES
+        level_bytes = 2 * nodes.shape[0] * self._tiles.n_tiles * 8 * _numbers_of_tile(tree)
         rows_per_node = int(level.size[nodes].sum()) // nodes.shape[0]
         if level_bytes <= _KEPT_BYTES and rows_per_node >= _ROWS_WORTH_KEEPING:
             gain, where = self._split_keeping(tree, level, nodes, prices)
@@ -82,7 +81,7 @@ class LevelHistograms:
         use : ndarray of uint8, shape (n_columns,)
             SKIPPED for the other columns of the tile.
         """
-        hist = np.empty((nodes.shape[0], 1, LANES, CELLS), dtype=np.int64)
+        hist = _shaped(tree, np.empty((nodes.shape[0], _numbers_of_tile(tree)), dtype=np.int64))
         codes = self._tiles.codes[tile : tile + 1]
         self._build(tree, level, nodes, np.arange(nodes.shape[0]), codes, range(1), hist)
         tree.sum(hist)
@@ -103,8 +102,8 @@ class LevelHistograms:
         n_tiles = self._tiles.n_tiles
         known = n_tiles if self._kept_columns == self._tiles.n_columns else self._kept_columns // LANES
         plan = SiblingPlan(level, nodes, self._kept)
-        flat = self._kept.take_buffer(plan.n_slots, n_tiles * _TILE_CELLS)
-        hist = flat.reshape(plan.n_slots, n_tiles, LANES, CELLS)
+        flat = self._kept.take_buffer(plan.n_slots, n_tiles * _numbers_of_tile(tree))
+        hist = _shaped(tree, flat)
         codes = self._tiles.codes
         if plan.subtracted_slot.shape[0] == 0:
             known = 0
@@ -112,7 +111,7 @@ class LevelHistograms:
         self._build(tree, level, nodes, plan.slots, codes, range(known, n_tiles), hist)
         # Before subtraction: the parent is summed over machines already, so the larger sibling will be too.
         _sum_built(tree, hist, [(plan.built_slot, slice(0, known)), (plan.slots, slice(known, n_tiles))])
-        self._kept.subtract(tree.pool, plan, known * _TILE_CELLS, flat)
+        self._kept.subtract(tree.pool, plan, known * _numbers_of_tile(tree), flat)
         self._kept.keep(level, nodes, plan, flat)
         self._kept_columns = self._tiles.n_columns
         return self._scan_all(tree, level, nodes, hist, slice(0, self._tiles.n_columns), prices)
@@ -121,12 +120,12 @@ class LevelHistograms:
         self, tree: TreeContext, level: Level, nodes: I64, prices: ScanPrices
     ) -> tuple[F64, I32]:
         n_tiles, n_nodes = self._tiles.n_tiles, nodes.shape[0]
-        block = max(_BLOCK_BYTES // (n_nodes * _TILE_BYTES), _BLOCK_TILES)
+        block = max(_BLOCK_BYTES // (n_nodes * 8 * _numbers_of_tile(tree)), _BLOCK_TILES)
         best: tuple[F64, I32] | None = None
         for first in range(0, n_tiles, block):
             last = min(first + block, n_tiles)
-            hist = self._kept.take_buffer(n_nodes, (last - first) * _TILE_CELLS)
-            hist = hist.reshape(n_nodes, last - first, LANES, CELLS)
+            flat = self._kept.take_buffer(n_nodes, (last - first) * _numbers_of_tile(tree))
+            hist = _shaped(tree, flat)
             codes = self._tiles.codes[first:last]
             self._build(tree, level, nodes, np.arange(n_nodes), codes, range(last - first), hist)
             tree.sum(hist)
@@ -156,6 +155,7 @@ class LevelHistograms:
             slot=slots,
             first_tile=tiles.start,
             last_tile=tiles.stop,
+            format=tree.cells.format,
             ordered=tree.order.cells,
             hist=hist,
         )
@@ -187,6 +187,17 @@ class LevelHistograms:
         return np.concatenate([first[0], second[0]], axis=1), np.concatenate([first[1], second[1]], axis=1)
 
 
+def _numbers_of_tile(tree: TreeContext) -> int:
+    """Return how many 64-bit integers the histograms of one tile have at one node."""
+    return _TILE_CELLS * tree.cells.format.width
+
+
+def _shaped(tree: TreeContext, flat: I64) -> I64:
+    """Return histograms (slots, numbers) as (slots, tiles, LANES, CELLS * width)."""
+    tiles = flat.shape[1] // _numbers_of_tile(tree)
+    return flat.reshape(flat.shape[0], tiles, LANES, CELLS * tree.cells.format.width)
+
+
 def _sum_built(tree: TreeContext, hist: I64, parts: list[tuple[I64, slice]]) -> None:
     """Sum histograms over machines, only those that were built: some slots and tiles of each part."""
     if tree.context.is_alone:
@@ -210,7 +221,7 @@ def _scan(
         hist=hist,
         slot=np.arange(k),
         total=level.total[nodes],
-        count_bits=tree.cells.count_bits,
+        format=tree.cells.format,
         min_leaf=tree.min_leaf,
         l2=tree.limits.l2,
         gain=gain,

@@ -7,13 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from gtgbm.exact import F64, I64, Bool, Cells
+from gtgbm.exact import F64, I64, Bool, Cells, squared_errors
 
 ALWAYS_DUE = 1 << 40
 """Value of `Level.due_rows` for nodes that are always searched: more rows than any node has."""
 
 _PARENT, _BEGIN, _END, _NUMBER, _DEPTH, _DUE_ROWS = range(6)
-_FIRST, _SIZE, _TOTAL, _SQUARES_HIGH, _SQUARES_LOW = range(6, 11)
+_FIRST, _SIZE, _GRADIENT, _COUNT, _SQUARES_HIGH, _SQUARES_LOW = range(6, 12)
 """Columns of the table of nodes of a level."""
 
 
@@ -37,8 +37,8 @@ class Level:
     first, size : ndarray of int64, shape (nodes,)
         The node's range if one machine had all rows: its first place, and its number of rows, whatever their
         weights.
-    total : ndarray of int64, shape (nodes,)
-        Cell sum over all machines' rows.
+    total : ndarray of int64, shape (nodes, 2)
+        Gradient sum and row count over all machines' rows.
     squares : ndarray of int64, shape (nodes, 2)
         Sum of squared fixed-point residuals, high and low part.
     n_rows : ndarray of int64, shape (nodes,)
@@ -47,24 +47,23 @@ class Level:
         False for nodes whose whole subtrees are grown already.
     """
 
-    def __init__(self, table: I64, cells: Cells, step: int) -> None:
+    def __init__(self, table: I64, step: int) -> None:
         # One matrix instead of ten arrays: a level has few nodes, so the cost is the number of numpy calls.
         self._table = table
-        self._cells = cells
         self.step = step
         fields = table.T
         self.parent, self.begin, self.end = fields[_PARENT], fields[_BEGIN], fields[_END]
         self.number, self.depth, self.due_rows = fields[_NUMBER], fields[_DEPTH], fields[_DUE_ROWS]
         self.first, self.size = fields[_FIRST], fields[_SIZE]
-        self.total: I64 = fields[_TOTAL]
+        self.total: I64 = table[:, _GRADIENT:_SQUARES_HIGH]
         self.squares = table[:, _SQUARES_HIGH:]
-        self.n_rows: I64 = cells.count(self.total)
+        self.n_rows: I64 = fields[_COUNT]
         self.is_open: Bool = np.ones(table.shape[0], dtype=np.bool_)
 
     @cached_property
     def sse(self) -> F64:
         """Squared error around the mean of each node, in squared fixed-point units, shape (nodes,)."""
-        return self._cells.sse(self.total, self.squares)
+        return squared_errors(self.total, self.squares)
 
     @classmethod
     def root(cls, cells: Cells) -> Level:
@@ -74,15 +73,14 @@ class Level:
         squares = np.array([cells.squares], dtype=np.int64)
         table = node_table(zero, rows, zero, zero, due_rows, total, squares)
         table[:, _SIZE] = cells.n_total
-        return cls(table, cells, 0)
+        return cls(table, 0)
 
     @classmethod
     def gathered(cls, parts: list[tuple[Level, I64]]) -> Level:
         """Put nodes of several levels into one level, without parents or siblings."""
         table = without_parents(np.concatenate([level._table[nodes] for level, nodes in parts]))
-        last = parts[-1][0]
         # A step is left out, since the kept histograms of the last level are not those of the parents.
-        return cls(table, last._cells, last.step + 2)
+        return cls(table, parts[-1][0].step + 2)
 
     def children(self, split: I64, n_left: I64, left_sums: I64, first_number: int) -> Level:
         """Return the level below; children inherit `due_rows` from their parents.
@@ -93,8 +91,9 @@ class Level:
             The nodes that split, ascending.
         n_left : ndarray of int64, shape (k,)
             Rows of the left children on this machine.
-        left_sums : ndarray of int64, shape (k, 4)
-            Number of rows, cell sum and squares (high, low) of the left children on all machines.
+        left_sums : ndarray of int64, shape (k, 5)
+            Number of rows, gradient sum, row count and squares (high, low) of the left children on all
+            machines.
         first_number : int
             Number of the first child in the tree; the others get the next numbers.
         """
@@ -107,7 +106,7 @@ class Level:
         right[:, _SIZE:] -= left_sums
         left[:, _SIZE:] = left_sums
         right[:, _FIRST] += left_sums[:, 0]
-        return Level(table, self._cells, self.step + 1)
+        return Level(table, self.step + 1)
 
     def only(self, nodes: Bool) -> Level:
         """Return a level of some nodes, given by a mask, without parents or siblings."""
@@ -115,7 +114,7 @@ class Level:
 
     def with_nodes(self, nodes: I64) -> Level:
         """Append nodes without parents or siblings, given as in `node_table`."""
-        level = Level(np.concatenate([self._table, nodes]), self._cells, self.step)
+        level = Level(np.concatenate([self._table, nodes]), self.step)
         level.is_open[: len(self)] = self.is_open
         return level
 
@@ -132,7 +131,7 @@ class Level:
 def node_table(begin: I64, end: I64, number: I64, depth: I64, due_rows: I64, total: I64, squares: I64) -> I64:
     """Return the table of nodes of a `Level` without parents or siblings, whose rows are all on this machine.
 
-    It has one row per node.
+    It has one row per node. `total` and `squares` have shape (nodes, 2), all others (nodes,).
     """
     parent, size = np.full(begin.shape[0], -1, dtype=np.int64), end - begin
     return np.column_stack([parent, begin, end, number, depth, due_rows, begin, size, total, squares])

@@ -34,7 +34,7 @@ class PairColumns:
 
 @dataclass(frozen=True)
 class PairRows:
-    """The rows of each pair's node: pair k has ``rows[begin[k]:end[k]]``, with cell sum ``total[k]``.
+    """The rows of each pair's node: pair k has ``rows[begin[k]:end[k]]``, with sums ``total[k]``.
 
     Attributes
     ----------
@@ -42,7 +42,8 @@ class PairRows:
         Indices into the codes of a column.
     cells : ndarray of int64, shape (n,)
         Packed residuals, indexed like the codes of a column.
-    begin, end, total : ndarray of int64, shape (pairs,)
+    begin, end : ndarray of int64, shape (pairs,)
+    total : ndarray of int64, shape (pairs, 2)
     """
 
     rows: I32
@@ -78,7 +79,8 @@ def sampled_gains(tree: TreeContext, rows: PairRows, columns: PairColumns, min_l
 
 
 def _histograms(tree: TreeContext, rows: PairRows, columns: PairColumns) -> I64:
-    hist = np.empty((rows.begin.shape[0], CELLS), dtype=np.int64)
+    cell_format = tree.cells.format
+    hist = np.empty((rows.begin.shape[0], CELLS * cell_format.width), dtype=np.int64)
     _core.build_pair_histograms(
         pool=tree.pool,
         codes=columns.codes,
@@ -87,6 +89,7 @@ def _histograms(tree: TreeContext, rows: PairRows, columns: PairColumns) -> I64:
         cells=rows.cells,
         begin=rows.begin,
         end=rows.end,
+        format=cell_format,
         hist=hist,
     )
     return hist
@@ -103,7 +106,7 @@ def _scan(
         n_bins=columns.n_bins,
         use=columns.direction,
         total=rows.total,
-        count_bits=tree.cells.count_bits,
+        format=tree.cells.format,
         min_leaf=min_leaf,
         l2=l2,
         gain=gain,

@@ -81,7 +81,7 @@ class KeptHistograms:
         return self._buffers[0][: slots * cells].reshape(slots, cells)
 
     def subtract(self, pool: _core.Pool, plan: SiblingPlan, n_cells: int, hist: I64) -> None:
-        """Compute the first `n_cells` cells of the larger siblings by subtraction."""
+        """Compute the first `n_cells` numbers of the larger siblings by subtraction."""
         if plan.subtracted_slot.shape[0]:
             _core.subtract_histograms(
                 pool=pool,
