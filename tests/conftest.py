@@ -8,6 +8,7 @@ os.environ["MPLBACKEND"] = "Agg"
 # in a loop would take the cores from each other.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -18,3 +19,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("gtgbm")
+
+
+@pytest.fixture
+def wide_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give all tables wide cells, with residuals as fine as those of packed cells in small tables."""
+    monkeypatch.setattr("gtgbm.exact.fixed_point._PACKED_COUNT_BITS", 0)
+    monkeypatch.setattr("gtgbm.exact.fixed_point._WIDE_BITS", 28)

@@ -106,6 +106,13 @@ def test_model_does_not_depend_on_who_has_the_rows(name: str) -> None:
 
 
 @selects_few
+@pytest.mark.usefixtures("wide_cells")
+@pytest.mark.parametrize("name", ["gt classifier", "paper", "trend tests", "newton", "categories", "groups"])
+def test_nor_does_a_model_of_wide_cells(name: str) -> None:
+    test_model_does_not_depend_on_who_has_the_rows(name)
+
+
+@selects_few
 @settings(max_examples=12)
 @given(owner=st.lists(st.integers(0, 2), min_size=2, max_size=40), size=st.integers(1, 30))
 def test_any_division(owner: list[int], size: int) -> None:
