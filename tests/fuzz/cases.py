@@ -187,6 +187,28 @@ def _parameters(rng: np.random.Generator, estimator: str, d: int, X: Any) -> dic
         found["selection"] = "forward-backward"
     if isinstance(X, np.ndarray) and d > 2 and rng.random() < 0.2:
         found["categorical_features"] = [1]
+    if estimator.endswith("Regressor") and isinstance(X, np.ndarray) and rng.random() < 0.2:
+        found["monotone_constraints"] = [int(rng.choice([-1, 1])), *[0] * (d - 1)]
+    if rng.random() < 0.2:
+        found["early_stopping_rounds"] = int(rng.integers(1, 4))
+    if rng.random() < 0.3:
+        found.update(_costs(rng, X.shape[1], found))
+    return found
+
+
+def _costs(rng: np.random.Generator, d: int, others: dict[str, Any]) -> dict[str, Any]:
+    """Draw costs of columns, some of which are forbidden, free or fixed, and a budget."""
+    costs = rng.choice([0.0, 0.5, 1.0, 3.0, np.inf], d, p=[0.1, 0.3, 0.3, 0.2, 0.1])
+    found: dict[str, Any] = {"feature_costs": costs}
+    if d > 2 and rng.random() < 0.5:
+        first, second = rng.choice(d, 2, replace=False).tolist()
+        costs[second] = costs[first]
+        found["feature_groups"] = [[first, second]]
+    fixed = int(rng.integers(d))
+    if np.isfinite(costs[fixed]) and rng.random() < 0.3:
+        found["fixed_features"] = [fixed]
+    if others.get("n_features_to_select") is None and others.get("n_features_per_task") is None:
+        found["cost_budget"] = rng.choice([None, 3.5, 10.0])
     return found
 
 

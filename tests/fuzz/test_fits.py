@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import Phase, given, note, settings
 from scipy import sparse
 
 import gtgbm
@@ -29,8 +30,12 @@ REFUSALS = (
     "sample_weight",
     "n_features_to_select",
     "classes that training did not see",
+    "validation_fraction",
+    "feature_costs forbid all features",
 )
 """Parts of errors that random data may rightly meet."""
+NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
+"""A case is made from a seed, and a smaller seed is no simpler case."""
 
 
 def fitted(case: Case, **more: Any) -> Any:
@@ -77,8 +82,14 @@ def columns_of(case: Case, features: Any) -> Any:
     return case.X[:, features]
 
 
+def without_costs(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Settings for a table with fewer columns."""
+    per_column = ("feature_costs", "feature_groups", "fixed_features", "cost_budget")
+    return {name: value for name, value in parameters.items() if name not in per_column}
+
+
 @selects_few
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=EXAMPLES, phases=NO_SHRINKING)
 @given(cases)
 def test_invariants_of_a_fit(case: Case) -> None:
     note(f"{case.estimator}({case.parameters}) {type(case.X).__name__} {case.X.shape} {list(case.rows)}")
@@ -88,6 +99,7 @@ def test_invariants_of_a_fit(case: Case) -> None:
     check_losses(case, model)
     check_selection(case, model)
     check_predictions(case, model)
+    check_monotone(case, model)
 
 
 def check_losses(case: Case, model: Any) -> None:
@@ -102,17 +114,40 @@ def check_losses(case: Case, model: Any) -> None:
 
 def check_selection(case: Case, model: Any) -> None:
     """What is said to be selected is what the trees use, within the limits."""
-    assert set(model.selected_features_.tolist()) == used_columns(model)
+    fixed = set(case.parameters.get("fixed_features", []))
+    assert set(model.selected_features_.tolist()) == used_columns(model) | fixed
     if case.is_multitask:
         for task, trees in model.trees_.items():
             used = {int(column) for tree in trees for column in tree.feature[tree.feature >= 0]}
-            assert set(model.task_features_[task].tolist()) == used - {model.n_features_in_}
+            assert set(model.task_features_[task].tolist()) | fixed == used - {model.n_features_in_} | fixed
     limit = case.parameters.get("n_features_to_select")
     if limit is not None and case.parameters.get("method") != "independent":
-        assert model.n_selected_features_ <= limit
+        histories = tasks_of(model, model.selection_history_).values()
+        assert len(units(case, [entry for history in histories for entry in history])) <= limit
     per_task = case.parameters.get("n_features_per_task")
     if per_task is not None:
-        assert max(map(len, model.selection_history_.values())) <= per_task
+        assert max(len(units(case, history)) for history in model.selection_history_.values()) <= per_task
+    check_costs(case, model)
+    check_trees(case, model)
+
+
+def units(case: Case, history: list[Any]) -> set[Any]:
+    """Features that count: columns or categories, of which those of a group count once."""
+    (group,) = case.parameters.get("feature_groups", [[]])
+    return {"group" if entry.feature in group else (entry.feature, entry.category) for entry in history}
+
+
+def check_costs(case: Case, model: Any) -> None:
+    """Forbidden features are not used, and what is paid is within the budget."""
+    costs, budget = case.parameters.get("feature_costs"), case.parameters.get("cost_budget")
+    if costs is not None:
+        assert np.isfinite(costs[model.selected_features_]).all()
+    if budget is not None and case.parameters.get("method") != "independent":
+        assert model.total_cost_ <= budget + 1e-9
+
+
+def check_trees(case: Case, model: Any) -> None:
+    """Trees are as deep and have as many leaves as allowed."""
     depth, leaves = case.parameters.get("max_depth"), case.parameters.get("max_leaf_nodes")
     for trees in tasks_of(model, model.trees_).values():
         for tree in trees:
@@ -142,12 +177,38 @@ def check_predictions(case: Case, model: Any) -> None:
             np.testing.assert_array_equal(predictions(case, other), whole)
 
 
+def check_monotone(case: Case, model: Any) -> None:
+    """Predictions follow the constraint of the first column."""
+    direction = case.parameters.get("monotone_constraints", [0])[0]
+    values = np.unique(case.X[np.isfinite(case.X[:, 0]), 0]) if direction else []
+    row = min(7, case.X.shape[0] - 1)
+    rows = {name: np.repeat(value[row], len(values)) for name, value in case.of_predict.items()}
+    if len(values) > 1:
+        X = np.repeat(case.X[[row]], len(values), axis=0)
+        X[:, 0] = values
+        assert (direction * np.diff(predictions(case, model, X, **rows)) >= 0).all()
+
+
 @selects_few
-@settings(max_examples=max(10, EXAMPLES // 4))
+@settings(max_examples=max(10, EXAMPLES // 4), phases=NO_SHRINKING)
+@given(cases.filter(lambda case: isinstance(case.X, np.ndarray)))
+def test_arrays_and_dataframes_give_the_same_model(case: Case) -> None:
+    model = fitted_or_refused(case)
+    if model is None:
+        return
+    whole = predictions(case, model)
+    columns = {f"x{k}": case.X[:, k] for k in range(case.X.shape[1])}
+    for frame in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
+        model = case.unfitted().fit(frame, case.y, **case.rows)
+        np.testing.assert_array_equal(predictions(case, model, frame), whole)
+
+
+@selects_few
+@settings(max_examples=max(10, EXAMPLES // 4), phases=NO_SHRINKING)
 @given(cases.filter(lambda case: hasattr(case.X, "iloc")))
 def test_libraries_of_dataframes_give_the_same_model(case: Case) -> None:
     # Other libraries have no categories that are numbers.
-    case = replace(case, X=case.X.drop(columns="code"))
+    case = replace(case, X=case.X.drop(columns="code"), parameters=without_costs(case.parameters))
     model = fitted_or_refused(case)
     if model is None:
         return
