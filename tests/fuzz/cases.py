@@ -199,6 +199,7 @@ def _parameters(rng: np.random.Generator, estimator: str, d: int, X: Any) -> dic
 def _costs(rng: np.random.Generator, d: int, others: dict[str, Any]) -> dict[str, Any]:
     """Draw costs of columns, some of which are forbidden, free or fixed, and a budget."""
     costs = rng.choice([0.0, 0.5, 1.0, 3.0, np.inf], d, p=[0.1, 0.3, 0.3, 0.2, 0.1])
+    costs[rng.integers(d)] = 1.0  # something can be bought
     found: dict[str, Any] = {"feature_costs": costs}
     if d > 2 and rng.random() < 0.5:
         first, second = rng.choice(d, 2, replace=False).tolist()

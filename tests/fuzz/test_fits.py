@@ -31,7 +31,6 @@ REFUSALS = (
     "n_features_to_select",
     "classes that training did not see",
     "validation_fraction",
-    "feature_costs forbid all features",
 )
 """Parts of errors that random data may rightly meet."""
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
