@@ -68,10 +68,13 @@ def labels_of(axis: Any) -> list[str]:
 
 
 def overlaps(labels: list[Any], figure: Any) -> bool:
-    """Whether texts of an axis cover each other."""
+    """Whether neighbouring texts cover each other."""
     figure.canvas.draw()
     boxes = [label.get_window_extent() for label in labels if label.get_text()]
-    return any(a.y0 < b.y1 - 1 and b.y0 < a.y1 - 1 for a, b in pairwise(boxes))
+    return any(
+        a.y0 < b.y1 - 1 and b.y0 < a.y1 - 1 and a.x0 < b.x1 - 1 and b.x0 < a.x1 - 1
+        for a, b in pairwise(boxes)
+    )
 
 
 def test_selection_path_shows_the_metric_when_bought(model: Any) -> None:
@@ -123,6 +126,16 @@ def test_twenty_long_names_do_not_overlap() -> None:
     assert len(set(labels_of(figure.ax_.yaxis))) == 20
     matrix = CorrelationDisplay(np.eye(20), NAMES[:20]).plot()
     assert not overlaps(matrix.ax_.get_yticklabels(), matrix.figure_)
+
+
+@pytest.mark.parametrize("n", [3, 8, 12])
+def test_numbers_of_a_small_matrix_do_not_overlap(n: int) -> None:
+    """Once: one long name left so little room that the numbers were written over each other."""
+    _, ax = plt.subplots(figsize=(4.6, 2.5), layout="constrained")
+    matrix = CorrelationDisplay(np.eye(n), NAMES[:n]).plot(ax)
+    assert len(ax.texts) == (n * n if n < 10 else 0), "many columns have a scale of colours instead"
+    assert not overlaps(ax.texts[:n], matrix.figure_)
+    assert labels_of(ax.xaxis) == [str(k + 1) for k in range(n)]
 
 
 @given(st.lists(st.text(max_size=60), max_size=30), st.integers(12, 40))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,9 @@ def test_verdict_names_metric_interval_columns_rows_and_baseline(tmp_path: Path,
     expected = METRICS["auc"](SIGNAL[TEST] > 0, model.predict_proba(TABLE[TEST])[:, 1])
     text = header_of(page)
     assert f"Using {model.n_selected_features_} of 12 columns" in text
-    assert f"AUC {expected:.4g} (95% interval " in text
+    assert f"AUC {expected:.4f} (95% interval " in text
     assert "on 200 held-out rows of clicks.csv" in text
-    assert "gives 0.5; the model is clearly better" in text
+    assert "gives 0.5000; the model is clearly better" in text
     assert not banners(page)
     assert "200, drawn at random from 1,000" in page.text["data"]
     assert "Every fifth row." in page.text["data"]
@@ -118,7 +119,7 @@ def test_tasks_are_measured_as_score_does(tmp_path: Path) -> None:
     ]
     assert found.of_tasks == pytest.approx(np.mean(of_tasks))
     page = report_of(tmp_path, model, TABLE[TEST], y[TEST], task=TASK[TEST])
-    assert "all rows of all tasks together" in page.text["quality"]
+    assert "over the rows of all tasks together" in page.text["quality"]
     assert page.rows["quality"][0][-1] == "Mean over tasks"
 
     Y = np.column_stack([SIGNAL, TABLE[:, 3]])
@@ -159,6 +160,14 @@ def test_curves_of_two_classes_and_partial_dependence(tmp_path: Path, model: Any
     assert "Partial dependence" in page.text["adds"]
 
 
+def test_captions_name_the_class_they_are_about(tmp_path: Path) -> None:
+    y = np.where(SIGNAL > 0, "on time", "late")
+    model = GTGBMClassifier(penalty=0.01, n_estimators=10).fit(TABLE[TRAIN], y[TRAIN])
+    page = report_of(tmp_path, model, TABLE[TEST], y[TEST])
+    assert re.search(r"recall 0\.\d+ for on time\.", page.text["quality"])
+    assert "probability of on time" in page.text["adds"]
+
+
 def test_model_of_all_features_is_compared_when_asked_for(tmp_path: Path, model: Any) -> None:
     y = SIGNAL > 0
     train: dict[str, Any] = {"X": TABLE[TRAIN], "y": y[TRAIN]}
@@ -166,7 +175,7 @@ def test_model_of_all_features_is_compared_when_asked_for(tmp_path: Path, model:
     free = GTGBMClassifier(**model.get_params() | {"penalty": 0.0}).fit(**train)
     expected = METRICS["auc"](y[TEST], free.predict_proba(TABLE[TEST])[:, 1])
     n_columns = free.selected_features_.shape[0]
-    sentence = f"Without feature cost, a model that uses {n_columns} columns reaches AUC {expected:.4g}."
+    sentence = f"Without feature cost, a model that uses {n_columns} columns reaches AUC {expected:.4f}."
     assert sentence in header_of(page)
     # Once: a model with a limit and selection="forward-backward" could not be compared.
     limited = GTGBMClassifier(n_features_to_select=2, selection="forward-backward", n_estimators=20)

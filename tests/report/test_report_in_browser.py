@@ -168,6 +168,18 @@ def test_phones_see_the_most_important_columns(browser: Any, pages: dict[str, Pa
     assert {"Feature", "Adds", "Importance"} <= set(seen)
 
 
+def test_phones_see_metrics_whole_and_intervals_in_one_line(browser: Any, pages: dict[str, Path]) -> None:
+    show(browser, pages["single"], 390, "light")
+    hidden, lines = browser.execute_script(
+        "const box = document.querySelector('#quality .scroll');"
+        "const cells = [...box.querySelectorAll('.interval')];"
+        "const words = document.createRange(); words.selectNodeContents(cells[0]);"
+        "return [box.scrollWidth - box.clientWidth, words.getClientRects().length]"
+    )
+    assert hidden == 0
+    assert lines == 1
+
+
 def test_print_has_light_colours_and_nothing_overlaps(browser: Any, pages: dict[str, Path]) -> None:
     show(browser, pages["long"], 720, "dark")
     browser.execute_cdp_cmd(
@@ -182,6 +194,13 @@ def test_print_has_light_colours_and_nothing_overlaps(browser: Any, pages: dict[
         "y.left < x.right - 1 && x.top < y.bottom - 1 && y.top < x.bottom - 1).map(([b]) => a + b))"
     )
     assert overlaps == []
+    heights, lefts = browser.execute_script(
+        "const figures = [...document.querySelectorAll('#adds figure')];"
+        "const boxes = figures.map(one => one.getBoundingClientRect());"
+        "return [boxes.map(box => box.height), boxes.map(box => Math.round(box.left))]"
+    )
+    assert len(set(lefts)) == 2, "pictures stand side by side"
+    assert max(heights) < 900, "each of them fits a page"
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 

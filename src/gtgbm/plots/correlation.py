@@ -17,6 +17,9 @@ from gtgbm.plots.table import as_numbers, columns_of, table_of
 class CorrelationDisplay:
     """Absolute correlations of features, as a heat map.
 
+    Rows have names and numbers, columns the same numbers: names below the columns would take the room of
+    the cells.
+
     Parameters
     ----------
     correlations : array-like of float, shape (k, k)
@@ -64,6 +67,7 @@ class CorrelationDisplay:
         """Draw into `ax` or a new figure, and return the display."""
         side = 2.2 + 0.3 * max(len(self.names), 4)
         self.ax_, self.figure_ = axes_of(ax, (side + 1.0, side))
-        labels = shown(self.names, 24)
-        self.im_ = heat_map(self.ax_, self.correlations, labels, labels, "association")
+        numbers = [str(k) for k in range(1, len(self.names) + 1)]
+        labels = [f"{name}  {k}" for name, k in zip(shown(self.names, 24), numbers, strict=True)]
+        self.im_ = heat_map(self.ax_, self.correlations, labels, numbers, "association")
         return self

@@ -11,6 +11,8 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7
 """Distinguishable for colour-blind readers (after Okabe and Ito), on light and dark backgrounds."""
 _MOST_SLANTED = 3
 """Slanted labels per inch of the figure's width, of which about 60% are the columns: more would overlap."""
+_MOST_NUMBERS = 2
+"""Cells with numbers per inch of the figure's width, of which about half are the cells."""
 QUIET = "#8c8c8c"
 """Colour of reference lines, and of lines that are too many to distinguish."""
 
@@ -46,7 +48,7 @@ def heat_map(
 ) -> Any:
     """Draw a matrix of numbers from 0 to `largest` (NaN is blank) with named rows and columns.
 
-    The cells show their numbers if there are at most 12 columns. `palest` is the opacity of a zero.
+    The cells show their numbers if they are wide enough. `palest` is the opacity of a zero.
     """
     if not values.size:
         ax.set_axis_off()
@@ -58,7 +60,7 @@ def heat_map(
     _name_ticks(ax, rows, columns)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    if len(columns) <= 12:
+    if len(columns) <= min(_MOST_NUMBERS * ax.figure.get_figwidth(), 12):
         for i, row in enumerate(values):
             for j, value in enumerate(row):
                 if value == value:

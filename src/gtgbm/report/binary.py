@@ -80,7 +80,7 @@ def confusion_picture(y: F64, p: F64, classes: Sequence[Any]) -> Picture:
     return picture(
         draw,
         f"Confusion matrix at threshold {THRESHOLD}",
-        f"Rows, and shares of each true class. Precision {precision}, recall {recall} for the second class.",
+        f"Rows, and shares of each true class. Precision {precision}, recall {recall} for {names[1]}.",
         size=(4.6, 2.6),
     )
 

@@ -46,7 +46,8 @@ def dependence_picture(
             for ax in flat[: len(found)]:
                 ax.set_ylim(means.min() - margin, means.max() + margin)
 
-    unit = {"binary": "probability of the second class", "relevance": "score"}.get(sample.rows.kind, "")
+    positive = shown(classes, 28)[1] if sample.rows.kind == "binary" else ""
+    unit = {"binary": f"probability of {positive}", "relevance": "score"}.get(sample.rows.kind, "")
     return picture(
         draw,
         "Partial dependence",

@@ -144,6 +144,8 @@ def permutation_picture(permutation: dict[int, float], names: Sequence[str], met
     display = ImportanceDisplay([names[j] for j, _ in top], [value for _, value in top], metric)
     n = len(permutation)
     largest = f" The largest {_MOST_BARS} of {n}." if n > _MOST_BARS else ""
+    if n == _MOST_PERMUTED:
+        largest += " Columns of less importance were not permuted."
     return picture(
         display.plot,
         f"Loss of {metric} when a column is permuted",

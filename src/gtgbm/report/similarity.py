@@ -25,6 +25,8 @@ _BEST_REJECTED = (10, 5)
 _MOST_NAMES = 30
 """Maximum number of columns of a group that are listed."""
 _MOST_DRAWN = 20
+_NARROWEST = 4.6
+"""Inches of the picture of associations: less would leave no room beside long names."""
 
 
 @dataclass(frozen=True)
@@ -186,10 +188,12 @@ def correlation_picture(similarity: Similarity, names: Sequence[str]) -> Picture
     among = similarity.among[:_MOST_DRAWN, :_MOST_DRAWN]
     display = CorrelationDisplay(among, [names[j] for j in drawn.tolist()])
     side = 2.2 + 0.19 * max(drawn.shape[0], 4)
+    n_all = similarity.selected.shape[0]
+    how_many = f"The first {_MOST_DRAWN} of {n_all:,}" if n_all > _MOST_DRAWN else f"All {n_all}"
     return picture(
         display.plot,
         "Associations among selected columns",
-        f"The first {drawn.shape[0]} in the order of selection. Strong colours off the diagonal are "
-        "redundant columns.",
-        size=(side - 0.1, side - 0.4),
+        f"{how_many} in the order of selection; columns have the numbers of the rows. Strong colours off "
+        "the diagonal are redundant columns.",
+        size=(max(side - 0.1, _NARROWEST), side - 1.2),
     )

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from gtgbm.estimators import is_multitask
 from gtgbm.explain import n_rounds_of, staged_predictions
 from gtgbm.plots import COLOURS, plain_axes
+from gtgbm.report.overview import number
 from gtgbm.report.sample import Sample
 from gtgbm.report.svg import Picture, picture
 
@@ -61,7 +62,7 @@ def all_features_sentence(model: Any, sample: Sample, train: Mapping[str, Any], 
     score = sample.rows.measured(sample.metric, prediction)
     columns = f"{free.selected_features_.shape[0]:,} columns"
     stopped = f" (stopped after {_MOST_SECONDS} s and {rounds} rounds)" if is_cut else ""
-    return f"Without feature cost, a model that uses {columns}{stopped} reaches {metric} {score:.4g}."
+    return f"Without feature cost, a model that uses {columns}{stopped} reaches {metric} {number(score)}."
 
 
 def _known(model: Any, parameters: dict[str, Any]) -> dict[str, Any]:

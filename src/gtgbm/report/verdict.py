@@ -11,6 +11,7 @@ from gtgbm.exact import F64
 from gtgbm.explain import bootstrap_interval
 from gtgbm.metrics import TargetKind
 from gtgbm.report.metric_names import metric_label
+from gtgbm.report.overview import number
 from gtgbm.report.sample import Sample
 
 _METRICS: dict[TargetKind, tuple[str, ...]] = {
@@ -93,8 +94,8 @@ def averaging(sample: Sample) -> str:
     if not sample.rows.rows_of_task:
         return ""
     if sample.rows.is_mean_of_tasks:
-        return f"mean over {len(sample.rows.rows_of_task):,} tasks"
-    return "all rows of all tasks together"
+        return f"as the mean over {len(sample.rows.rows_of_task):,} tasks"
+    return "over the rows of all tasks together"
 
 
 def verdict(sample: Sample, value: Value, model: Any, n_columns: int) -> str:
@@ -115,15 +116,17 @@ def _score(sample: Sample, value: Value, n_selected: int, n_columns: int) -> str
     if value.value != value.value:
         rows = sample.source.rows(sample.n_rows)
         return f"The model uses {columns}. {value.label} is not defined on the {rows}."
-    interval = f" (95% interval {value.low:.4g} to {value.high:.4g})" if value.low == value.low else ""
-    how = f", {averaging(sample)}," if averaging(sample) else ""
+    interval = (
+        f" (95% interval {number(value.low)} to {number(value.high)})" if value.low == value.low else ""
+    )
+    how = f" {averaging(sample)}," if averaging(sample) else ""
     baseline = {
         "Random order": "A random order reaches",
         "Constant per task": "Predicting the same value for all rows of a task gives",
     }.get(baseline_name(sample), "Predicting the same value for every row gives")
     return (
-        f"Using {columns}, the model reaches {value.label} {value.value:.4g}{interval}{how} on "
-        f"{sample.source.rows(sample.n_rows)}. {baseline} {value.without:.4g}{_judgement(value)}."
+        f"Using {columns}, the model reaches {value.label} {number(value.value)}{interval}{how} on "
+        f"{sample.source.rows(sample.n_rows)}. {baseline} {number(value.without)}{_judgement(value)}."
     )
 
 
