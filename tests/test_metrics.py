@@ -224,6 +224,14 @@ def test_unknown_names(name: str) -> None:
         metric_of(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"), [("roc_acu", "roc_auc"), ("logloss_", "logloss"), ("ndgc@5", "ndcg")]
+)
+def test_names_that_are_nearly_right(name: str, meant: str) -> None:
+    with pytest.raises(ValueError, match=f"is unknown: did you mean '{meant}'[?]"):
+        metric_of(name)
+
+
 def test_arrays_must_match() -> None:
     with pytest.raises(ValueError, match="y has 3 values, prediction 2, weight 3"):
         METRICS["rmse"](np.ones(3), np.ones(2))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any, Literal
 
 import numpy as np
@@ -257,8 +258,11 @@ def metric_of(name: str) -> Metric:
     )
     if metric is None or not is_right:
         of_queries = [known.name for known in METRICS.values() if known.is_of_queries]
+        names = [] if plain in METRICS else [*METRICS, *_ALIASES]
+        close = get_close_matches(base, names, n=1, cutoff=0.7)
+        hint = f"did you mean {close[0]!r}? Otherwise give" if close else "give"
         raise ValueError(
-            f"metric {name!r} is unknown: give one of {', '.join(METRICS)}; places as in 'ndcg@10' go with "
+            f"metric {name!r} is unknown: {hint} one of {', '.join(METRICS)}; places as in 'ndcg@10' go with "
             f"{', '.join(of_queries)}. Other scorers of scikit-learn can be given as objects of get_scorer"
         )
     if not at:
