@@ -4,17 +4,20 @@ Run it with nothing else on the machine; it writes benchmarks/results/serving.js
 docs/serving.md::
 
     python -m benchmarks.speed.serving
+    python -m benchmarks.speed.serving --quick    # only tries it
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
@@ -27,7 +30,7 @@ from measuring.markdown import facts, number, table, write_between
 from measuring.peers.gtgbm_models import estimator
 
 PAGE = ROOT / "docs" / "serving.md"
-HOST, PORT = "127.0.0.1", 8642
+HOST = "127.0.0.1"
 N_ROWS, N_COLUMNS = 5_000, 20
 BATCH = 1_000
 _TRIES = 400
@@ -43,16 +46,44 @@ def predict(rows: list[dict[str, float | str | None]]) -> list[float]:
 """
 
 _STARTS = {
-    "import numpy": "import numpy",
-    "serving.load, one prediction": (
+    "`import numpy` alone": "import numpy",
+    "`serving.load` and one prediction": (
         "from gtgbm import serving; m = serving.load({path!r}); m.predict([0.0] * len(m.features))"
     ),
-    "load_model, one prediction": (
+    "`load_model` and one prediction": (
         "from gtgbm import load_model; m = load_model({path!r}).compact(); "
         "m.predict([0.0] * len(m.features_))"
     ),
 }
 """Programs whose start is timed."""
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Milliseconds of requests: median and 99th percentile."""
+
+    p50: float
+    p99: float
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured.
+
+    Attributes
+    ----------
+    latencies : dict of Latency
+        By the size of the request.
+    starts : dict of float
+        Median seconds of processes, by what they do.
+    process_mib, model_mib : float
+        Resident memory of a process that serves a model, and what of it came with the model.
+    """
+
+    latencies: dict[str, Latency]
+    starts: dict[str, float]
+    process_mib: float
+    model_mib: float
 
 
 def write_model(path: Path, n_trees: int = 100) -> list[dict[str, float]]:
@@ -72,14 +103,16 @@ def start_seconds(program: str, repeats: int) -> float:
     return median(_seconds(lambda: subprocess.run(command, check=True)) for _ in range(repeats))
 
 
-def resident_megabytes(path: Path) -> float:
-    """Return how much memory a process needs more for a loaded model."""
+def resident_memory(path: Path) -> tuple[float, float]:
+    """Return the MiB of a process that loaded a model, and by how much the model made it grow."""
     read = "int(next(l for l in open('/proc/self/status') if l.startswith('VmRSS')).split()[1])"
     program = (
-        f"from gtgbm import serving; before = {read}; m = serving.load({str(path)!r}); print({read} - before)"
+        f"from gtgbm import serving; before = {read}; m = serving.load({str(path)!r}); after = {read}; "
+        "print(after, after - before)"
     )
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    return float(done.stdout) / 1024
+    whole, grown = (float(kib) / 1024 for kib in done.stdout.split())
+    return whole, grown
 
 
 def latencies(
@@ -89,17 +122,24 @@ def latencies(
     import httpx
 
     (folder / "service.py").write_text(_SERVICE.format(path=str(path)), encoding="utf-8")
-    command = [sys.executable, "-m", "uvicorn", "service:app", "--host", HOST, "--port", str(PORT)]
+    port = _free_port()
+    command = [sys.executable, "-m", "uvicorn", "service:app", "--host", HOST, "--port", str(port)]
     server = subprocess.Popen([*command, "--log-level", "error"], cwd=folder)
     try:
-        with httpx.Client(base_url=f"http://{HOST}:{PORT}", timeout=30.0) as client:
+        with httpx.Client(base_url=f"http://{HOST}:{port}", timeout=30.0) as client:
             _wait_for(client)
             one = [_ask(client, [rows[k % len(rows)]]) for k in range(n_requests)]
-            many = [_ask(client, rows) for _ in range(max(3, n_requests // 50))]
+            many = [_ask(client, rows) for _ in range(max(3, n_requests // 4))]
     finally:
         server.terminate()
         server.wait()
     return {"1 row": one, f"{len(rows):,} rows": many}
+
+
+def _free_port() -> int:
+    with socket.socket() as opened:
+        opened.bind((HOST, 0))
+        return int(opened.getsockname()[1])
 
 
 def _wait_for(client: Any) -> None:
@@ -124,40 +164,58 @@ def _seconds(call: Callable[[], Any]) -> float:
     return time.perf_counter() - begin
 
 
-def measure(n_requests: int, repeats: int, n_trees: int = 100) -> dict[str, float]:
-    """Return all numbers by name."""
+def measure(n_requests: int, repeats: int, n_trees: int = 100) -> Measured:
+    """Measure a new model."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "model.json"
         rows = write_model(path, n_trees)
-        found = {
-            f"{what}, seconds": start_seconds(program.format(path=str(path)), repeats)
-            for what, program in _STARTS.items()
+        starts = {
+            what: start_seconds(program.format(path=str(path)), repeats) for what, program in _STARTS.items()
         }
-        found["memory of the loaded model, MiB"] = resident_megabytes(path)
-        for what, times in latencies(Path(name), path, rows, n_requests).items():
-            found[f"{what}, p50 ms"] = median(times)
-            found[f"{what}, p99 ms"] = quantiles(times, n=100)[98]
-    return found
+        process_mib, model_mib = resident_memory(path)
+        times = latencies(Path(name), path, rows, n_requests)
+    percentiles = {what: quantiles(taken, n=100, method="inclusive") for what, taken in times.items()}
+    return Measured(
+        {what: Latency(found[49], found[98]) for what, found in percentiles.items()},
+        starts,
+        process_mib,
+        model_mib,
+    )
 
 
-def written(found: Mapping[str, float], about: Mapping[str, str]) -> str:
-    """Return the table of the page."""
-    cells = [[what, number(value, 3)] for what, value in found.items()]
-    return f"{table(['', 'measured'], cells, numbers=True)}\n\n{facts(about)}.\n"
+def written(found: Measured, about: Mapping[str, str]) -> str:
+    """Return the tables of the page."""
+    asked = [[what, number(one.p50, 2), number(one.p99, 2)] for what, one in found.latencies.items()]
+    started = [[what, number(seconds, 3)] for what, seconds in found.starts.items()]
+    memory = (
+        f"A process that loaded the model has {number(found.process_mib, 1)} MiB of memory, of which "
+        f"the model takes {number(found.model_mib, 1)} MiB."
+    )
+    parts = [
+        table(["request, milliseconds", "p50", "p99"], asked, numbers=True),
+        table(["a new process, seconds", "median"], started, numbers=True),
+        memory,
+        f"{facts(about)}.\n",
+    ]
+    return "\n\n".join(parts)
 
 
 def main() -> None:
-    """Run the benchmark, print a table and write it down."""
+    """Run the benchmark, print tables and write them down."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed.serving", description=__doc__)
     parser.add_argument("--requests", type=int, default=2_000, help="requests of one row")
     parser.add_argument("--repeats", type=int, default=5, help="processes per start; medians are reported")
+    parser.add_argument("--quick", action="store_true", help="few requests; nothing is written")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results" / "serving.json")
     arguments = parser.parse_args()
     described = environment(["gtgbm", "numpy", "fastapi", "uvicorn", "httpx"])
     described |= {"Command": "`python -m benchmarks.speed.serving`"}
+    if arguments.quick:
+        print(written(measure(n_requests=20, repeats=1), described))
+        return
     found = measure(arguments.requests, arguments.repeats)
     print(written(found, described))
-    write_json(arguments.out, {"values": found, "environment": described})
+    write_json(arguments.out, {"values": asdict(found), "environment": described})
     write_between(PAGE, "speed", written(found, described))
 
 

@@ -293,9 +293,13 @@ def test_a_ranker_and_lightgbm_are_timed(stored: Path) -> None:
 def test_a_service_is_timed() -> None:
     pytest.importorskip("uvicorn", reason="uvicorn is not installed")
     found = serving.measure(n_requests=4, repeats=1, n_trees=2)
-    assert len(found) == 8
-    assert all(value >= 0 for value in found.values())
-    assert "| 1 row, p50 ms | " in serving.written(found, {"CPU": "one"})
+    assert list(found.latencies) == ["1 row", "1,000 rows"]
+    assert all(0 < one.p50 <= one.p99 for one in found.latencies.values())
+    assert all(seconds > 0 for seconds in found.starts.values())
+    assert 0 <= found.model_mib < found.process_mib
+    page = serving.written(found, {"CPU": "one"})
+    assert "| 1 row | " in page
+    assert "| `serving.load` and one prediction | " in page
 
 
 @selects_few
