@@ -11,14 +11,15 @@ import math
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gtgbm import _core
-from gtgbm.exact import F64, I64
-from gtgbm.losses import of_all_tasks
+
+if TYPE_CHECKING:
+    from gtgbm.exact import F64, I64
 
 __all__ = ["ServedModel", "load"]
 
@@ -195,6 +196,9 @@ class ServedModel:
         number = self.tasks.index(task)
         if self._reads_task:
             table = np.column_stack([table, np.full(table.shape[0], number + 1.0)])
+        # Imported here, because models of a single task start without it.
+        from gtgbm.losses import of_all_tasks
+
         return of_all_tasks(self._forests[number].scores(table), self._positions[number], self._n_scores)
 
     def _table(self, X: Any) -> tuple[F64, bool]:
