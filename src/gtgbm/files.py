@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 
 def write_aside(path: str | PathLike[str], content: bytes | Iterable[bytes]) -> None:
@@ -18,26 +19,45 @@ def write_aside(path: str | PathLike[str], content: bytes | Iterable[bytes]) -> 
     content : bytes or iterable of bytes
         The whole content, or its parts in order.
     """
-    parts = [content] if isinstance(content, bytes) else content
-    # Replace the file that a symbolic link points to, not the link.
-    target = Path(os.path.realpath(path))
-    check_writable(target)
+    write_together({path: content})
+
+
+def write_together(contents: Mapping[Any, bytes | Iterable[bytes]]) -> None:
+    """Write files, none of which is replaced or new before the contents of all are on the disk.
+
+    Parameters
+    ----------
+    contents : mapping from paths to bytes or iterables of bytes
+    """
+    aside: dict[str, Path] = {}
+    try:
+        for path, content in contents.items():
+            # Replace the file that a symbolic link points to, not the link.
+            target = Path(os.path.realpath(path))
+            check_writable(target)
+            _write_one(target, [content] if isinstance(content, bytes) else content, aside)
+        for written, target in aside.items():
+            os.replace(written, target)
+    except BaseException:
+        for written in aside:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(written)
+        raise
+
+
+def _write_one(target: Path, parts: Iterable[bytes], aside: dict[str, Path]) -> None:
+    """Write what becomes a file into a temporary one, which is added to those aside."""
     if target.exists() and not target.is_file():
         with target.open("wb") as special:  # a pipe or a device, such as /dev/null
             special.writelines(parts)
         return
     # In the same directory, since a rename is atomic only within one file system.
-    handle, aside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.writelines(parts)
-        mode = target.stat().st_mode if target.exists() else 0o666 & ~_umask()
-        os.chmod(aside, mode & 0o777)
-        os.replace(aside, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(aside)
-        raise
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    aside[name] = target
+    with os.fdopen(handle, "wb") as file:
+        file.writelines(parts)
+    mode = target.stat().st_mode if target.exists() else 0o666 & ~_umask()
+    os.chmod(name, mode & 0o777)
 
 
 def _umask() -> int:

@@ -13,7 +13,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gtgbm import AGBMClassifier, GTGBMClassifier, GTGBMRegressor, MultitaskGTGBMClassifier
+from gtgbm import (
+    AGBMClassifier,
+    GTGBMClassifier,
+    GTGBMRegressor,
+    MultitaskGTGBMClassifier,
+    MultitaskGTGBMRegressor,
+)
 from gtgbm.exact.arrays import F64
 from tests.export.models import Case, cases
 
@@ -94,3 +100,22 @@ def test_each_task_is_a_file(tmp_path: Path) -> None:
     for name in ("a", "b"):
         found = compiled(tmp_path / f"{name}.c", "gtgbm_scores", X, 1)
         np.testing.assert_array_equal(found[:, 0], model.decision_function(X, task=[name] * 300))
+
+
+def test_no_task_is_written_unless_all_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = MultitaskGTGBMRegressor(n_estimators=2, random_state=0).fit(X, np.column_stack([SIGNAL, -SIGNAL]))
+    (tmp_path / "0.c").write_text("old")
+    make, made = tempfile.mkstemp, list[str]()
+
+    def full(**given: Any) -> tuple[int, str]:
+        if made:
+            raise OSError(28, "No space left on device")
+        handle, name = make(**given)
+        made.append(name)
+        return handle, name
+
+    monkeypatch.setattr(tempfile, "mkstemp", full)
+    with pytest.raises(OSError, match="No space left"):
+        model.export_c(tmp_path / "{task}.c")
+    assert made
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("0.c", "old")]

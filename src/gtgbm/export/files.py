@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from gtgbm.export.plain_model import PlainModel, check_fitted, plain_model
-from gtgbm.files import check_writable, write_aside
+from gtgbm.files import write_together
 
 TASK = "{task}"
 """What stands for the name of a task in the path of an export."""
@@ -27,15 +27,12 @@ def export_files(
     task : object
         The only task to write; None: all.
     content : callable
-        Makes the content of a file. No file is written unless all contents are made.
+        Makes the content of a file. No file appears unless all are written.
     """
     check_fitted(estimator)
     paths = _paths(estimator, fspath(path), task)
     contents = {file: content(plain_model(estimator, name)) for name, file in paths.items()}
-    for file in contents:
-        check_writable(file)
-    for file, written in contents.items():
-        write_aside(file, written)
+    write_together(contents)
     return list(contents)
 
 
