@@ -21,12 +21,12 @@ from gtgbm.boosting.memory import check_memory
 from gtgbm.boosting.model import HistoryEntry, Model, are_chosen_first
 from gtgbm.boosting.problem import Evaluated, Problem
 from gtgbm.boosting.progress import ProgressBar, announce, tracked
+from gtgbm.boosting.searches import SEARCHES
 from gtgbm.boosting.settings import (
     ColumnSettings,
     Criterion,
     PriceSettings,
     RoundSettings,
-    SearchName,
     SearchSettings,
     Settings,
     TreeSettings,
@@ -34,6 +34,7 @@ from gtgbm.boosting.settings import (
 
 __all__ = [
     "NO_CHECKPOINT",
+    "SEARCHES",
     "AnyCallback",
     "BoosterState",
     "Callback",
@@ -56,7 +57,6 @@ __all__ = [
     "Progress",
     "ProgressBar",
     "RoundSettings",
-    "SearchName",
     "SearchSettings",
     "Settings",
     "StoredCheckpoint",

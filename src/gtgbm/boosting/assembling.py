@@ -14,6 +14,7 @@ from gtgbm.boosting.checkpoint import NO_CHECKPOINT, Checkpoint
 from gtgbm.boosting.model import Model
 from gtgbm.boosting.problem import Problem
 from gtgbm.boosting.row_sampler import RowSampler
+from gtgbm.boosting.searches import SEARCHES, SearchedTable, n_test_rows
 from gtgbm.data import (
     CategoryColumn,
     Columns,
@@ -25,28 +26,10 @@ from gtgbm.data import (
     columns_of_features,
     encode_categories,
 )
-from gtgbm.exact import F64, I64, U8, FitContext, Timings
+from gtgbm.exact import F64, I64, FitContext, Timings
 from gtgbm.growing import FeatureColumns, OtherTasksColumns, OwnedColumns, TreeGrower
 from gtgbm.pricing import FeatureCosts
-from gtgbm.search import (
-    SCREENING_CODES,
-    TREND_LEVELS,
-    ExhaustiveSearch,
-    GroupSearch,
-    GroupTests,
-    JointSearch,
-    Screening,
-    Search,
-    SearchChoice,
-    TrendTests,
-    choose_search,
-    density,
-    n_trend_rows,
-)
-
-_THRESHOLD_ROWS = {"exhaustive": 200_000, "group-testing": 10_000}
-"""Rows sampled to compute the thresholds of a column. Group testing bins columns one by one, where sorting
-is a large part of the cost; 10,000 rows are 40 per bin."""
+from gtgbm.search import ExhaustiveSearch, JointSearch, Search, SearchChoice, choose_search, density
 
 
 @dataclass(frozen=True)
@@ -134,7 +117,7 @@ def assemble(
     choice = chosen_search(problem, context)
     with timings.stage("binning"):
         categorical = _categorical(problem, context) if among is None else among.categorical
-    threshold_rows = _THRESHOLD_ROWS[str(choice)]
+    threshold_rows = SEARCHES[str(choice)].threshold_rows
     sampler = RowSampler.of(table, n_total, rng)
     choice = sampler.described(choice)
     sample = sampler.draw(threshold_rows)
@@ -147,10 +130,9 @@ def assemble(
     if continued is not None and limit is not None and _n_units(problem, continued) >= limit:
         # No more features can be bought, so the search only provides the columns of owned features.
         search = ExhaustiveSearch(columns, searched[:0], directions, context)
-    elif choice == "exhaustive":
-        search = ExhaustiveSearch(columns, searched, directions, context)
     else:
-        search = _group_search(problem, columns, searched, directions, context, sampler)
+        made_of = SearchedTable(problem, columns, searched, directions, context, sampler)
+        search = SEARCHES[str(choice)].make(made_of)
     owned = OwnedColumns(n, d, categorical, directions)
     costs = _costs(problem, categorical) if among is None else among.costs
     feature_columns = FeatureColumns(owned, OtherTasksColumns(n, directions), search)
@@ -170,15 +152,10 @@ def chosen_search(problem: Problem, context: FitContext) -> SearchChoice:
     with context.timings.stage("choice of search"):
         if settings.search.name != "auto":
             return SearchChoice(settings.search.name, "asked for")
-        n_test, tests = _n_test_rows(problem), settings.search.group_tests
+        n_test, tests = n_test_rows(problem), settings.search.group_tests
         searched = settings.searched(data.table.shape[1])
         share = density(data.shard.n_total, searched, partial(data.values, context=context))
         return choose_search(data.shard.n_total, searched, share, settings.rounds.n_rounds, n_test, tests)
-
-
-def _n_test_rows(problem: Problem) -> int:
-    n, test_rows = problem.data.shard.n_total, problem.settings.search.test_rows
-    return n if test_rows is None else min(n, test_rows)
 
 
 def _categorical(problem: Problem, context: FitContext) -> list[CategoryColumn]:
@@ -228,45 +205,3 @@ def _start(problem: Problem, context: FitContext) -> F64:
     if problem.settings.zero_start:
         return np.zeros(problem.loss.n_scores)
     return problem.loss.start(problem.data.targets, context)
-
-
-def _group_search(
-    problem: Problem,
-    columns: Columns,
-    searched: I64,
-    directions: U8,
-    context: FitContext,
-    sampler: RowSampler,
-) -> GroupSearch:
-    settings, n_test = problem.settings.search, _n_test_rows(problem)
-    test_rows = sampler.draw(n_test)
-    is_paper = settings.test_rows is None
-    trend_rows = None if is_paper else _trend_rows(columns, searched, n_test, sampler)
-    with context.timings.stage("dealing"):
-        if isinstance(columns, ParquetColumns) and not is_paper:
-            wanted = [(test_rows, settings.group_tests.n_codes), (columns.sample, SCREENING_CODES)]
-            if trend_rows is not None:
-                wanted.append((trend_rows, TREND_LEVELS))
-            columns.sample_all(searched, wanted)
-        tests = GroupTests(columns, searched, test_rows, settings.group_tests, context.pool, sampler.rng)
-        trends = None
-        if trend_rows is not None:
-            trends = TrendTests(columns, searched, trend_rows, directions, context.pool)
-        if isinstance(columns, ParquetColumns):
-            columns.keep_only(columns.sample)
-    screening = Screening(
-        by_tests=not is_paper,
-        # In a small table every node is small, so do not require more than a quarter of the test rows.
-        min_test_rows=1 if is_paper else min(settings.min_test_rows, max(1, n_test // 4)),
-        chance_gain=settings.chance_gain,
-    )
-    return GroupSearch(columns, tests, trends, screening, directions, context)
-
-
-def _trend_rows(columns: Columns, searched: I64, n_test: int, sampler: RowSampler) -> I64 | None:
-    """Return the rows of trend tests; None: there are none."""
-    n_tested = n_trend_rows(searched.shape[0], columns.shard.n_total, n_test)
-    if n_tested == 0 or searched.shape[0] == 0:
-        return None
-    # Candidates are screened on the rows of `columns.sample`; tests on other rows are independent of that.
-    return sampler.draw_others(n_tested, columns.sample)

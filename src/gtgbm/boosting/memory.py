@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gtgbm.boosting.problem import Problem
+from gtgbm.boosting.searches import SEARCHES
 from gtgbm.exact import LANES
 from gtgbm.search import FEW_COLUMNS, n_trend_rows
 
@@ -48,11 +49,10 @@ def needed_bytes(problem: Problem) -> dict[str, int]:
     n_features = min(searched, _FEATURES if limit is None else limit) + n_categorical
     weights = 0 if data.targets.weights.are_equal else _OF_WEIGHT
     lanes = -(-max(n_features, 1) // LANES) * LANES
-    is_exhaustive = settings.search.name == "exhaustive" or (
-        settings.search.name == "auto" and searched < FEW_COLUMNS
-    )
+    name = settings.search.name
+    bins_all = searched < FEW_COLUMNS if name == "auto" else SEARCHES[name].bins_all
     sampled = 0
-    if not is_exhaustive:
+    if not bins_all:
         n_test = min(n, settings.search.test_rows or n)
         sampled = searched * (n_test + n_trend_rows(searched, n, n_test) + _OF_SAMPLED)
     selected = 0
@@ -62,7 +62,7 @@ def needed_bytes(problem: Problem) -> dict[str, int]:
     return {
         "the process as it is": resident_bytes(),
         "rows": n * (_OF_ROW + _OF_SCORE * problem.loss.n_scores + weights),
-        "binned columns of features": n * (lanes + (searched if is_exhaustive else LANES)),
+        "binned columns of features": n * (lanes + (searched if bins_all else LANES)),
         "sampled rows of all columns": sampled,
         "rows that features are selected on": selected,
         "reading": _BUFFERS,
@@ -81,6 +81,7 @@ def _remedies(problem: Problem) -> list[str]:
     remedies = ["the number of rows (table.take)", "n_features_to_select"]
     if problem.settings.prices.drops:
         remedies.append("use selection='forward'")
-    if problem.settings.search.name == "exhaustive":
+    name = problem.settings.search.name
+    if name != "auto" and SEARCHES[name].bins_all:
         remedies.append("use search='group-testing'")
     return remedies

@@ -14,7 +14,6 @@ from gtgbm.pricing import PLAIN, PenaltyScale, SpendingLimits, Units
 from gtgbm.search import GroupTestSettings
 from gtgbm.tree import TreeLimits
 
-SearchName = Literal["auto", "group-testing", "exhaustive"]
 Criterion = Literal["residuals", "newton"]
 
 
@@ -113,7 +112,8 @@ class SearchSettings:
 
     Attributes
     ----------
-    name : {"auto", "group-testing", "exhaustive"}
+    name : str
+        "auto", or a name of `SEARCHES`.
     group_tests : GroupTestSettings
     test_rows : int or None
         Number of rows that group tests use; None: all rows, as in the paper.
@@ -121,7 +121,7 @@ class SearchSettings:
         See `Screening`.
     """
 
-    name: SearchName
+    name: str
     group_tests: GroupTestSettings
     test_rows: int | None
     min_test_rows: int
@@ -214,7 +214,7 @@ class Settings:
         """Return the same settings with another limit on the number of features."""
         return self.with_prices(replace(self.prices, limits=replace(self.prices.limits, count=limit)))
 
-    def with_search(self, name: SearchName) -> Settings:
+    def with_search(self, name: str) -> Settings:
         """Return the same settings with another search for new features."""
         return replace(self, search=replace(self.search, name=name))
 

@@ -39,7 +39,7 @@ app = typer.Typer(
 
 
 class ExportFormat(str, Enum):
-    """Formats of ``gtgbm export``."""
+    """Formats of ``gtgbm export``; ``gtgbm.export`` has a function export_FORMAT for each."""
 
     LIGHTGBM = "lightgbm"
     ONNX = "onnx"

@@ -11,18 +11,11 @@ from gtgbm import export
 from gtgbm.cli.errors import UserError
 from gtgbm.estimators import load_model
 
-_EXPORTERS = {
-    "lightgbm": export.export_lightgbm,
-    "onnx": export.export_onnx,
-    "treelite": export.export_treelite,
-    "c": export.export_c,
-}
-
 
 def run_export(path: Path, file_format: str, out: Path, task: str | None) -> None:
     """Write a model file in another format, and name the files written."""
-    model = load_model(path)
-    for written in _EXPORTERS[file_format](model, out, task=None if task is None else _task(model, task)):
+    model, write = load_model(path), getattr(export, f"export_{file_format}")
+    for written in write(model, out, task=None if task is None else _task(model, task)):
         typer.echo(written)
 
 

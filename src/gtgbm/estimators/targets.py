@@ -18,18 +18,13 @@ from gtgbm.estimators.settings import Parameters
 from gtgbm.estimators.target_values import target_values
 from gtgbm.exact import ALONE, F64, I64, Communicator, FitContext, RowWeights
 from gtgbm.losses import (
-    NOT_OF_CLASSES,
-    AbsoluteError,
-    Huber,
+    NAMED_LOSSES,
     LogLoss,
     Loss,
     MultinomialLoss,
     Pointwise,
-    Poisson,
-    Quantile,
     RankingLoss,
     SquaredError,
-    Tweedie,
 )
 from gtgbm.metrics import TargetKind
 from gtgbm.parameters import Context
@@ -191,7 +186,7 @@ class ClassTargets(ClassifierMixin, Targets):
         if n_classes == 2:
             if not isinstance(function, Pointwise):
                 return function
-            if isinstance(self.loss, NOT_OF_CLASSES):
+            if isinstance(self.loss, NAMED_LOSSES):
                 raise ValueError(
                     f"loss={self.loss!r} is for regressors: use 'log_loss' or a user-defined loss"
                 )
@@ -216,11 +211,7 @@ class ClassTargets(ClassifierMixin, Targets):
 
 _LOSSES: dict[str, Loss] = {
     "squared_error": SquaredError(),
-    "absolute_error": Pointwise(AbsoluteError()),
-    "huber": Pointwise(Huber()),
-    "quantile": Pointwise(Quantile()),
-    "poisson": Pointwise(Poisson()),
-    "tweedie": Pointwise(Tweedie()),
+    **{loss.name: Pointwise(loss()) for loss in NAMED_LOSSES},
 }
 
 

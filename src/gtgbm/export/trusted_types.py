@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gtgbm.losses import NAMED_LOSSES
 from gtgbm.model_file import ESTIMATORS
 
 _HOMES = {"Classifier": "classifiers", "Regressor": "regressors", "Ranker": "ranker"}
@@ -30,12 +31,8 @@ TRUSTED_TYPES: list[str] = [
     "gtgbm.losses.classic.LogLoss",
     "gtgbm.losses.classic.MultinomialLoss",
     "gtgbm.losses.classic.SquaredError",
-    "gtgbm.losses.pointwise.AbsoluteError",
-    "gtgbm.losses.pointwise.Huber",
     "gtgbm.losses.pointwise.Pointwise",
-    "gtgbm.losses.pointwise.Poisson",
-    "gtgbm.losses.pointwise.Quantile",
-    "gtgbm.losses.pointwise.Tweedie",
+    *(f"{loss.__module__}.{loss.__name__}" for loss in NAMED_LOSSES),
     "gtgbm.losses.ranking.RankingLoss",
     "gtgbm.pricing.feature_costs.SpendingLimits",
     "gtgbm.search.choice.SearchChoice",

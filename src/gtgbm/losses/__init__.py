@@ -6,9 +6,9 @@ Gradients and curvatures, the best constant to start from, rules for leaf values
 from gtgbm.losses.base import Derivatives, LeafRule, Link, Loss, QuantileLeaf, Targets
 from gtgbm.losses.checking import check_loss
 from gtgbm.losses.classic import LogLoss, MultinomialLoss, SquaredError
+from gtgbm.losses.named import NAMED_LOSSES
 from gtgbm.losses.offset import WithOffset
 from gtgbm.losses.pointwise import (
-    NOT_OF_CLASSES,
     AbsoluteError,
     Huber,
     LossFunction,
@@ -22,7 +22,7 @@ from gtgbm.losses.ranking import RankingLoss, dcg, dcg_gains, ideal_dcg, mean_of
 from gtgbm.losses.task_classes import of_all_tasks
 
 __all__ = [
-    "NOT_OF_CLASSES",
+    "NAMED_LOSSES",
     "AbsoluteError",
     "Derivatives",
     "Huber",

@@ -272,10 +272,6 @@ class Poisson(Tweedie):
         return exp(score), y
 
 
-NOT_OF_CLASSES = (AbsoluteError, Huber, Quantile, Tweedie)
-"""Losses for regression only: their scores are not log-odds."""
-
-
 class Pointwise:
     """Adapts a loss function of single rows to the `Loss` interface."""
 

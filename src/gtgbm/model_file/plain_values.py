@@ -8,15 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from gtgbm import losses
-from gtgbm.losses import LossFunction
+from gtgbm.losses import NAMED_LOSSES, LossFunction
 from gtgbm.model_file.layout import ModelFileError
 
 _TRAINING_ONLY = ("random_state", "eval_metric")
 """Parameters that matter only in training: objects that cannot be written become None."""
-_LOSSES: dict[str, type[LossFunction]] = {
-    name: getattr(losses, name) for name in ("AbsoluteError", "Huber", "Poisson", "Quantile", "Tweedie")
-}
+_LOSSES: dict[str, type[LossFunction]] = {loss.__name__: loss for loss in NAMED_LOSSES}
 
 
 _INFINITE = ("feature_costs",)
@@ -43,8 +40,7 @@ def as_plain(name: str, value: Any) -> Any:
     if isinstance(value, dict):
         return {"pairs": [[as_plain(name, key), as_plain(name, item)] for key, item in value.items()]}
     if type(value) in _LOSSES.values():
-        fields = dataclasses.asdict(value)
-        return {"loss": type(value).__name__, "settings": fields}
+        return {"loss": type(value).__name__, "settings": dataclasses.asdict(value)}
     if name in _TRAINING_ONLY:
         return None
     raise ValueError(

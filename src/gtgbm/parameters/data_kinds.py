@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numbers
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
-from gtgbm.losses import Huber, Loss, LossFunction, Pointwise, Quantile, Tweedie
+from gtgbm.losses import NAMED_LOSSES, Loss, LossFunction, Pointwise, Poisson
 from gtgbm.metrics import Metric, TargetKind, metric_of
 from gtgbm.parameters.kinds import Context, Kind, Number, int_or_text, one_of
 from gtgbm.parameters.metric_functions import metric_of_function
@@ -21,7 +21,12 @@ _TARGETS: dict[TargetKind, str] = {
     "numbers": "regression",
     "relevance": "rankings",
 }
-_LOSSES_WITH_NUMBER: dict[str, Any] = {loss.name: loss for loss in (Huber, Quantile, Tweedie)}
+_LOSSES_WITH_NUMBER: dict[str, Any] = {
+    # The number of Poisson, which is a Tweedie loss, is always 1.
+    loss.name: loss
+    for loss in NAMED_LOSSES
+    if loss is not Poisson and is_dataclass(loss) and len(fields(loss)) == 1
+}
 _LOSS_METHODS = ("value", "gradient", "curvature")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from gtgbm.losses import NAMED_LOSSES
 from gtgbm.parameters.cost_kinds import Budget, Costs, Groups
 from gtgbm.parameters.data_kinds import ClassWeights, Columns, Directions, LossName, Metrics, PerTask
 from gtgbm.parameters.kinds import (
@@ -25,6 +26,9 @@ from gtgbm.parameters.size_kinds import Bytes
 
 METHODS = ("multitask", "group-sparse", "independent", "single-task")
 """Methods of the multitask estimators."""
+
+SEARCH_NAMES = ("auto", "group-testing", "exhaustive")
+"""Names of searches: 'auto', and those of `gtgbm.boosting.SEARCHES`, which the help need not import."""
 
 _NO_CONTEXT = Context()
 
@@ -130,7 +134,7 @@ def _trees() -> list[Parameter]:
             "loss",
             LossName(),
             "Loss function. Classifiers: 'log_loss', or 'squared_error' for two classes. Regressors: "
-            "'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'tweedie'. Ranker: "
+            f"{', '.join(map(repr, ['squared_error', *(loss.name for loss in NAMED_LOSSES)]))}. Ranker: "
             "'lambdarank', 'pairwise'. Also an object from gtgbm.losses, such as Quantile(0.9), or a "
             "user-defined LossFunction.",
             panel,
@@ -268,7 +272,7 @@ def _search() -> list[Parameter]:
     return [
         Parameter(
             "search",
-            Choice(("auto", "group-testing", "exhaustive")),
+            Choice(SEARCH_NAMES),
             "How new features are searched for: 'group-testing', 'exhaustive', or 'auto', which chooses the "
             "cheaper one and explains the choice in search_.reason.",
             panel,

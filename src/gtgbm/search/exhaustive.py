@@ -50,10 +50,14 @@ class ExhaustiveSearch:
         """Discard the last tree's histograms, and exclude features that the tree may not use."""
         del tree
         self._histograms.start_tree()
-        allowed = costs.is_allowed
+        allowed = self._allowed(costs)
         self._tiles.skip(None if allowed.all() else ~allowed[self._tiles.first_feature])
         if self._sparse is not None:
             self._sparse.start_tree(allowed)
+
+    def _allowed(self, costs: FeatureCosts) -> Bool:
+        """Return the features (d,) that the next tree may use."""
+        return costs.is_allowed
 
     def may_find(self, level: Level, nodes: I64, costs: FeatureCosts) -> Bool:
         """Return True for all nodes while there are features left to search."""

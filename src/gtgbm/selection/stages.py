@@ -11,7 +11,6 @@ from gtgbm.boosting import (
     PriceSettings,
     Problem,
     RoundSettings,
-    SearchName,
     Settings,
     TreeSettings,
     chosen_search,
@@ -100,8 +99,7 @@ def with_one_search(problem: Problem, rows: Dataset, context: FitContext) -> Pro
     """
     settings = stage_settings(problem.settings, Stage(0.0, None), problem.loss.n_scores, rows)
     choice = chosen_search(replace(problem, data=rows, settings=settings), context)
-    name: SearchName = "group-testing" if choice == "group-testing" else "exhaustive"
-    return problem.with_settings(problem.settings.with_search(name))
+    return problem.with_settings(problem.settings.with_search(str(choice)))
 
 
 def _prices(stage: Stage, penalty: float, units: Units) -> PriceSettings:
