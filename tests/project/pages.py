@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sysconfig
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,18 +25,21 @@ class Block:
     code: str
 
 
-def blocks_of(page: Path) -> list[Block]:
-    """Return the code blocks of a page, in order."""
-    return [Block(*found) for found in _BLOCK.findall(page.read_text(encoding="utf-8"))]
+def blocks_of(page: Path | str) -> list[Block]:
+    """Return the code blocks of a page, or of a part of its text, in order."""
+    text = page if isinstance(page, str) else page.read_text(encoding="utf-8")
+    return [Block(*found) for found in _BLOCK.findall(text)]
 
 
-def run_shell(commands: str, folder: Path) -> str:
+def run_shell(commands: str, folder: Path, variables: Mapping[str, str] | None = None) -> str:
     """Run commands in a folder, with the console scripts of this Python first; returns what they print."""
     scripts = sysconfig.get_path("scripts")
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", commands],
         cwd=folder,
-        env=os.environ | {"PATH": scripts + os.pathsep + os.environ["PATH"], "COLUMNS": "100"},
+        env=os.environ
+        | {"PATH": scripts + os.pathsep + os.environ["PATH"], "COLUMNS": "100"}
+        | dict(variables or {}),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import pytest
 from importlinter.cli import lint_imports
 
 import gtgbm
-from tests.project.pages import ROOT
+from tests.project.pages import DOCS, ROOT
 
 PACKAGE = Path(gtgbm.__file__).parent
 
@@ -66,6 +67,27 @@ def imported_names(tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute here"
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_the_page_draws_the_packages_as_they_are() -> None:
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    drawn = re.findall(
+        r"^ +(\w+)(?:\[.*?\])? --> (\w+)\[", page.split("## The way through a fit")[0], re.MULTILINE
+    )
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    layers = re.findall(r'"(\w+)"', text.split("layers = [")[1].split("]")[0])
+    assert [layers[1], *(below for _, below in drawn)] == [*layers[1:], "_core"]
+    assert all(layers.index(above) < layers.index(below) for above, below in drawn if below != "_core")
+
+
+def test_the_page_names_files_that_exist() -> None:
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    names = {path.name for folder in ("src", "native", "tests") for path in (ROOT / folder).rglob("*")}
+    named = re.findall(r"`([\w/]+\.(?:py|pyi|cpp|hpp|j2))`", page) + re.findall(r": (\w+/\w+\.py)\"\]", page)
+    assert len(named) > 100
+    for path in named:
+        is_there = (PACKAGE / path).exists() or (ROOT / path).exists()
+        assert is_there or ("/" not in path and path in names), path
 
 
 def test_imports_point_downwards(capsys: pytest.CaptureFixture[str]) -> None:

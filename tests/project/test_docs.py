@@ -16,6 +16,8 @@ from tests.strategies import selects_few
 
 SHOWN = {"", "console", "mermaid"}
 """Languages of blocks that are not for running: drawings, installations."""
+OWN_TESTS = {"extending.md"}
+"""Pages that change the package, and have tests of their own."""
 OUTPUT = "text"
 """Language of blocks that show what the block of Python before them prints."""
 WEATHER = ("temp", "dewp", "humid", "wind_dir", "wind_speed", "wind_gust", "precip", "pressure", "visib")
@@ -44,7 +46,7 @@ def small_flights() -> ModuleType:
 
 
 @selects_few
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(DOCS / page)])
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in OWN_TESTS and blocks_of(DOCS / page)])
 def test_code_blocks_run_one_after_the_other(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
