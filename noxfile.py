@@ -152,6 +152,22 @@ def fuzz(session: nox.Session) -> None:
 
 
 @nox.session
+def fuzz_files(session: nox.Session) -> None:
+    """Mutated files, ten minutes for each kind that can be read; ``-- SECONDS KIND ...``: others."""
+    seconds, *kinds = session.posargs or ["600"]
+    session.install(".[test]", *build_options(session))
+    for kind in kinds or ["models", "serving", "checkpoints", "tables", "parquet", "libsvm"]:
+        session.run("python", "tools/fuzz.py", kind, "1000000000", "--seconds", seconds)
+
+
+@nox.session
+def starved(session: nox.Session) -> None:
+    """Fits and predictions in which each allocation of the kernels fails once."""
+    session.install(".[test]", *build_options(session))
+    session.run("pytest", "tests/hardening/test_out_of_memory.py", env={"GTGBM_STARVED_STEP": "1"})
+
+
+@nox.session
 def guard(session: nox.Session) -> None:
     """Instructions of five small fits, against the stored counts or with ``-- --against REV`` a revision."""
     if shutil.which("valgrind") is None:

@@ -28,7 +28,9 @@ _VERSION = 1
 _UNSEEN = -1.0
 """Code of a category that no tree asks for."""
 _POOL = _core.Pool(1)
-_LOGARITHMIC = ("poisson", "tweedie", "Poisson", "Tweedie")
+_LOGARITHMIC = {
+    name for loss in NAMED_LOSSES if issubclass(loss, Tweedie) for name in (loss.name, loss.__name__)
+}
 """Losses whose scores are logarithms, as names or as classes."""
 
 
@@ -49,7 +51,7 @@ def load(path: str | PathLike[str]) -> ServedModel:
         if content["format"] != "gtgbm" or content["version"] > _VERSION:
             raise ValueError(f"its format is {content['format']!r}, version {content['version']!r}")
         return ServedModel(content)
-    except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
         raise ValueError(
             f"{path} is not a model file that this version of gtgbm can serve: {error}"
         ) from error

@@ -166,6 +166,9 @@ def test_what_cannot_be_served_is_refused(tmp_path: Path) -> None:
         path.write_text(json.dumps(broken))
         with pytest.raises(ValueError, match="is not a model file"):
             serving.load(path)
+    path.write_bytes(b'{"format": ' + b"[" * 100_000)
+    with pytest.raises(ValueError, match="is not a model file"):
+        serving.load(path)
     tree["left"][0] = 999
     path.write_text(json.dumps(whole))
     with pytest.raises(ValueError, match="child out of range"):
