@@ -110,10 +110,23 @@ class ServedModel:
         self._positions: list[I64] = [np.arange(self._n_scores)] * len(self._forests)
         if classes is not None:
             self._positions = [np.array(of_task, dtype=np.int64) for of_task in classes]
-            if max(int(of_task.max()) for of_task in self._positions) >= self._n_scores:
-                raise ValueError("a task has classes that the model does not have")
+        self._check_parts()
         loss = content["parameters"].get("loss")
         self._loss = loss["loss"] if isinstance(loss, dict) else loss
+
+    def _check_parts(self) -> None:
+        """Raise a ValueError unless classes, tasks and trees fit together, as predictions rely on."""
+        if self.classes is not None and (self.classes.ndim != 1 or self.classes.shape[0] < 2):
+            raise ValueError("its classes are not two labels or more")
+        n_parts = 1 if self.tasks is None else len(self.tasks)
+        if not len(self._forests) == len(self._positions) == n_parts:
+            raise ValueError(f"it has {len(self._forests)} parts for {n_parts} tasks")
+        for forest, positions in zip(self._forests, self._positions, strict=True):
+            own = positions.shape[0] if positions.ndim == 1 else 0
+            if own == 0 or positions.min() < 0 or positions.max() >= self._n_scores:
+                raise ValueError("a task has classes that the model does not have")
+            if forest.n_scores != (1 if own == 2 else own):
+                raise ValueError(f"a part has {forest.n_scores} scores for {own} classes")
 
     def predict(self, X: Any, task: Any = None) -> Any:
         """Predict classes, numbers, or the scores of a ranker.
@@ -258,6 +271,11 @@ class _Forest:
             _joined([tree["value"] for tree in trees], np.float64),
         )
         self._width = n_columns
+
+    @property
+    def n_scores(self) -> int:
+        """Number of scores of a row."""
+        return int(self._start.shape[0])
 
     def scores(self, table: F64) -> F64:
         """Return the scores of rows, shape (k, n); a column that is not there is not asked for."""

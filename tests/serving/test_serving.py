@@ -175,6 +175,29 @@ def test_what_cannot_be_served_is_refused(tmp_path: Path) -> None:
         serving.load(path)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"classes": {"labels": ["a"]}},
+        {"classes": {"labels": [["a", "b"], ["c", "d"]]}},
+        {"classes": {"labels": ["a", "b", "c"]}},
+        {"parts": []},
+        {"tasks": {"names": ["a", "b"], "by_column": False, "classes": None}},
+    ],
+    ids=["one class", "nested classes", "more classes than scores", "no parts", "more tasks than parts"],
+)
+def test_parts_that_do_not_fit_together_are_refused(change: dict[str, Any], tmp_path: Path) -> None:
+    model = GTGBMClassifier(n_estimators=2, random_state=0).fit(X, SIGNAL > 0)
+    served(model, tmp_path)
+    path = tmp_path / "model.json"
+    whole = json.loads(path.read_bytes())
+    if "classes" in change:
+        change = {"classes": whole["classes"] | change["classes"]}
+    path.write_text(json.dumps(whole | change))
+    with pytest.raises(ValueError, match="is not a model file"):
+        serving.load(path)
+
+
 def test_a_cold_start_needs_numpy_only(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     GTGBMRegressor(n_estimators=20, random_state=0).fit(X, SIGNAL).save_model(path)
