@@ -78,7 +78,12 @@ def test_a_checkpoint_is_read_without_pickle(tmp_path: Path, monkeypatch: pytest
 
     with pytest.raises(InterruptedFitError):
         fit(interrupt)
-    assert isinstance(msgspec.msgpack.decode(path.read_bytes()), dict | list), "plain values"
+    content = path.read_bytes()
+    assert isinstance(msgspec.msgpack.decode(content[16:]), dict | list), "plain values after a digest"
+    for at in np.linspace(0, len(content) - 1, 40).astype(int):
+        path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+        with pytest.raises(ValueError, match="is not a checkpoint"):
+            fit()
     path.write_bytes(pickle.dumps(Trap()))
     with pytest.raises(ValueError, match="is not a checkpoint"):
         fit()

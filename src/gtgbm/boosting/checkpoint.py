@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -13,7 +14,9 @@ from gtgbm.boosting.checkpoint_store import CheckpointStore
 
 T = TypeVar("T")
 
-_FORMAT = "gtgbm checkpoint 1"
+_FORMAT = "gtgbm checkpoint 2"
+_DIGEST = 16
+"""Bytes of the digest that content begins with: a damaged file would be trained on."""
 
 
 class Checkpoint:
@@ -143,7 +146,8 @@ class StoredCheckpoint(Checkpoint):
         self._store.remove()
 
     def _write(self) -> None:
-        self._store.write(_encoded(_Content(_FORMAT, self._identity, self._stages, self._rounds)))
+        content = _encoded(_Content(_FORMAT, self._identity, self._stages, self._rounds))
+        self._store.write(_digest(content) + content)
 
     def _decoded(self, content: bytes, kind: Any) -> Any:
         try:
@@ -152,9 +156,15 @@ class StoredCheckpoint(Checkpoint):
             raise _not_valid(self._store.name) from error
 
 
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_DIGEST).digest()
+
+
 def _read(encoded: bytes, name: str) -> _Content:
+    if _digest(encoded[_DIGEST:]) != encoded[:_DIGEST]:
+        raise _not_valid(name)
     try:
-        content = msgspec.msgpack.decode(encoded, type=_Content)
+        content = msgspec.msgpack.decode(encoded[_DIGEST:], type=_Content)
     except msgspec.DecodeError as error:
         raise _not_valid(name) from error
     if content.format != _FORMAT:
