@@ -25,6 +25,7 @@ from gtgbm import (
     save_model,
     serving,
 )
+from gtgbm.losses import NAMED_LOSSES, Tweedie
 from tests.export.models import Case, cases
 
 FILES = Path(__file__).parents[1] / "model_file" / "v1"
@@ -210,3 +211,10 @@ def test_a_cold_start_needs_numpy_only(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["[]", "['gtgbm._core', 'gtgbm.serving']"]
+
+
+def test_all_losses_with_logarithmic_scores_are_known() -> None:
+    named = {
+        name for loss in NAMED_LOSSES if issubclass(loss, Tweedie) for name in (loss.name, loss.__name__)
+    }
+    assert set(serving._LOGARITHMIC) == named
