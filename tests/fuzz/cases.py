@@ -209,7 +209,7 @@ def _costs(rng: np.random.Generator, d: int, others: dict[str, Any]) -> dict[str
     if np.isfinite(costs[fixed]) and rng.random() < 0.3:
         found["fixed_features"] = [fixed]
     if others.get("n_features_to_select") is None and others.get("n_features_per_task") is None:
-        found["cost_budget"] = rng.choice([None, 3.5, 10.0])
+        found["cost_budget"] = (None, 3.5, 10.0)[rng.integers(3)]
     return found
 
 

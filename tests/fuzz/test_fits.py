@@ -179,12 +179,13 @@ def check_predictions(case: Case, model: Any) -> None:
 def check_monotone(case: Case, model: Any) -> None:
     """Predictions follow the constraint of the first column."""
     direction = case.parameters.get("monotone_constraints", [0])[0]
-    values = np.unique(case.X[np.isfinite(case.X[:, 0]), 0]) if direction else []
-    row = min(7, case.X.shape[0] - 1)
-    rows = {name: np.repeat(value[row], len(values)) for name, value in case.of_predict.items()}
-    if len(values) > 1:
-        X = np.repeat(case.X[[row]], len(values), axis=0)
-        X[:, 0] = values
+    if direction == 0:
+        return
+    values = np.unique(case.X[np.isfinite(case.X[:, 0]), 0])
+    X = np.repeat(case.X[[7]], len(values), axis=0)
+    X[:, 0] = values
+    rows = {name: np.repeat(value[7], len(values)) for name, value in case.of_predict.items()}
+    if len(values):
         assert (direction * np.diff(predictions(case, model, X, **rows)) >= 0).all()
 
 
