@@ -67,6 +67,14 @@ def clusters(session: nox.Session) -> None:
 
 
 @nox.session
+def other_tools(session: nox.Session) -> None:
+    """Models in shap and MLflow, which are too large for the extra ``test``."""
+    session.install(".[test]", "shap", "mlflow-skinny", *build_options(session))
+    tests = session.posargs or ["tests/explain/test_shap.py", "tests/export/test_registries.py"]
+    session.run("pytest", "-W", "error", *tests)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Everything that reads the code without running it."""
     # Nothing is compiled: for the native module there is src/gtgbm/_core.pyi.
