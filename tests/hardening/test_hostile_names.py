@@ -32,7 +32,7 @@ HOSTILE = [
     "&lt;script&gt;&#60;b&#62;",
     "\x00\x1b[31m<script>",
 ]
-ALLOWED_LINKS = ("#", "data:image/")
+ALLOWED_LINKS = ("#", "data:image/", "data:,")
 
 
 def checked(page: Page, plain: Page) -> None:
