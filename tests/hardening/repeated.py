@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -23,7 +24,7 @@ def fit_and_predict(number: int) -> None:
     """Fit and predict once; four kinds of fits take turns."""
     rng = np.random.default_rng(number)
     X = rng.normal(size=(150, 12))
-    settings = {"n_estimators": 2, "n_jobs": 2, "random_state": number}
+    settings: dict[str, Any] = {"n_estimators": 2, "n_jobs": 2, "random_state": number}
     match number % 4:
         case 0:
             gtgbm.AGBMRegressor(**settings).fit(X, X[:, 0]).predict(X)

@@ -13,6 +13,7 @@ import hashlib
 import itertools
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -31,11 +32,11 @@ def results() -> dict[str, Callable[[], bytes]]:
     y = X[:, 3] - np.abs(X[:, 5])
     classes = np.digitize(y, [-1.0, 0.0])
     queries = np.repeat(np.arange(N // 10), 10)
-    small = {"n_estimators": 3, "n_jobs": 3, "random_state": 0}
+    small: dict[str, Any] = {"n_estimators": 3, "n_jobs": 3, "random_state": 0}
     model = gtgbm.AGBMRegressor(**small).fit(X, y)
     long = rng.normal(size=(5000, D))
 
-    def bits(fitted: gtgbm.AGBMRegressor) -> bytes:
+    def bits(fitted: Any) -> bytes:
         return b"".join(
             np.asarray(part).tobytes()
             for tree in fitted.trees_
@@ -59,7 +60,8 @@ def results() -> dict[str, Callable[[], bytes]]:
 
 def main() -> None:
     """Let allocations fail one after the other."""
-    case, kinds, smallest, lasting, first, step = sys.argv[1], *map(int, sys.argv[2:])
+    case = sys.argv[1]
+    kinds, smallest, lasting, first, step = map(int, sys.argv[2:])
     faulthandler.enable()
     shim = ctypes.CDLL(None)
     shim.failing_allocator_arm.argtypes = [ctypes.c_int64, ctypes.c_size_t, ctypes.c_int, ctypes.c_int]

@@ -59,7 +59,12 @@ def test_columns_classes_and_title_of_a_report(first: int, tmp_path: Path) -> No
     names = HOSTILE[first : first + 12]
     signal = X @ np.linspace(1.0, 2.0, 12)
     labels = np.array([HOSTILE[11], HOSTILE[15]])[(signal > 0).astype(int)]
-    settings = {"penalty": 0.0001, "n_estimators": 15, "random_state": 0, "selection": "forward"}
+    settings: dict[str, Any] = {
+        "penalty": 0.0001,
+        "n_estimators": 15,
+        "random_state": 0,
+        "selection": "forward",
+    }
     model = GTGBMClassifier(**settings).fit(X, labels)
     assert model.n_selected_features_ >= 8
     page = report_of(tmp_path, model, X, labels, title=HOSTILE[17], names=names)
@@ -70,7 +75,7 @@ def test_columns_classes_and_title_of_a_report(first: int, tmp_path: Path) -> No
 
 def test_tasks_of_a_report(tmp_path: Path) -> None:
     task = np.array([HOSTILE[11], HOSTILE[16]])[np.arange(400) % 2]
-    settings = {"n_estimators": 5, "random_state": 0}
+    settings: dict[str, Any] = {"n_estimators": 5, "random_state": 0}
     model = MultitaskGTGBMClassifier(**settings).fit(X, X[:, 0] > 0, task=task)
     page = report_of(tmp_path, model, X, X[:, 0] > 0, task=task)
     names = np.where(task == HOSTILE[11], "a", "b")

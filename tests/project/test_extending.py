@@ -74,7 +74,8 @@ assert json.load(open("a.json"))["names"] == ["Column_0", "Column_1", "Column_2"
 
 def sections() -> dict[str, list[Block]]:
     """Return the blocks of each section, by its heading."""
-    text, found = PAGE.read_text(encoding="utf-8"), {}
+    text = PAGE.read_text(encoding="utf-8")
+    found: dict[str, list[Block]] = {}
     for heading in re.findall(r"^## (.+)$", text, flags=re.MULTILINE):
         start = text.index(f"## {heading}\n")
         end = text.find("\n## ", start)
