@@ -36,7 +36,7 @@ CASES = {
 SPARSE = pytest.param(
     "sparse",
     marks=pytest.mark.xfail(
-        reason="a segmentation fault in Thresholds.keep, from the 15th array of 4 KiB or more on; cause not known"
+        reason="a segmentation fault in Thresholds.keep if the 15th array fails; its cause is not known"
     ),
 )
 
