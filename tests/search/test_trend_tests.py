@@ -15,16 +15,16 @@ from gtgbm.search.candidates import SampledNodes
 from gtgbm.search.trend_tests import TrendTests, n_trend_rows
 
 BITS = 12
-FORMAT = Cells(np.empty(0, dtype=np.int64), 1.0, BITS, 0, (0, 0), 0)
+FORMAT = Cells(np.empty(0, dtype=np.int64), 1.0, _core.CellFormat(BITS), (0, 0), (0, 0), 0)
 
 
 def sampled(residuals: I64, begin: list[int], end: list[int], weight: I64) -> SampledNodes:
     """Rows of a sample that nodes own, in order."""
     cells = residuals * 2**BITS + weight
-    total = np.array([cells[b:e].sum() for b, e in zip(begin, end, strict=True)])
-    rows = np.array([weight[b:e].sum() for b, e in zip(begin, end, strict=True)])
+    ranges = list(zip(begin, end, strict=True))
+    total = np.array([[residuals[b:e].sum(), weight[b:e].sum()] for b, e in ranges])
     positions = np.arange(residuals.shape[0], dtype=np.int32)
-    return SampledNodes(positions, cells, cells, np.array(begin), np.array(end), total, rows)
+    return SampledNodes(positions, cells, cells, np.array(begin), np.array(end), total)
 
 
 def trends_of(X: F64, searched: I64 | None = None, directions: U8 | None = None) -> TrendTests:
