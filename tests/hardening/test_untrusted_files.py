@@ -54,8 +54,8 @@ def test_a_pickle_runs_code() -> None:
 
 def test_skops_refuses_types_beyond_the_list() -> None:
     skops = pytest.importorskip("skops.io", reason="skops is not installed")
-    model = AGBMRegressor(n_estimators=2).fit(X, X[:, 0])
-    vars(model)["extra_"] = Trap()
+    model: Any = AGBMRegressor(n_estimators=2).fit(X, X[:, 0])
+    model.extra_ = Trap()
     content = skops.dumps(model)
     with pytest.raises(skops.exceptions.UntrustedTypesFoundException, match="Trap"):
         skops.loads(content, trusted=TRUSTED_TYPES)
