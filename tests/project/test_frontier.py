@@ -139,7 +139,8 @@ def test_ranks_are_means_over_places_that_all_methods_have(cells: Cells) -> None
 def test_claims_name_every_place_behind(cells: Cells) -> None:
     by_judge, by_own = frontier.claims({"tables": cells.tables})
     assert (by_judge.holds, by_own.holds) == (False, True)
-    assert by_judge.numbers == "ahead in 1, behind in 1 of 3 cells: a at 10 (-0.1100)"
+    assert by_judge.numbers == "ahead in 1, behind in 1 of 3 cells"
+    assert by_judge.places == "a at 10 (-0.1100)"
     assert by_own.numbers == "ahead in 3, behind in 0 of 3 cells"
 
 
